@@ -39,6 +39,13 @@ std::unique_ptr<volume_reader> stored_volume(volume_header header, source values
   return std::make_unique<stored>(std::move(header), std::move(values), swapped);
 }
 
+void require_time(std::string const& path, volume_choice const& choice, std::size_t times) {
+  if (choice.time >= times)
+    throw skel::usage_error(
+        fmt::format("{}: --time: expected 0{}, found {}", path,
+                    times > 1 ? fmt::format(" to {}", times - 1) : " (the file has one time)", choice.time));
+}
+
 void check_size(volume_header const& header) {
   std::uint64_t bytes = size_of(header.type);
   for (auto const n : header.size) {

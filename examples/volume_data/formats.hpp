@@ -5,16 +5,27 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "byte_source.hpp"
 #include "volume_reader.hpp"
 
 namespace volume_data {
 
-[[nodiscard]] std::unique_ptr<volume_reader> open_vtk(std::string const& path);
+[[nodiscard]] std::unique_ptr<volume_reader> open_vtk(std::string const& path, volume_choice const& choice);
 [[nodiscard]] std::unique_ptr<volume_reader> open_nrrd(std::string const& path);
 [[nodiscard]] std::unique_ptr<volume_reader> open_meta_image(std::string const& path);
 [[nodiscard]] std::unique_ptr<volume_reader> open_raw(std::string const& sidecar);
+
+/// A line of list_variables().
+struct variable_info {
+  std::string name, type, size, unit;
+  bool is_volume = true;
+};
+[[nodiscard]] std::vector<variable_info> list_vtk(std::string const& path);
+
+/// Throws usage_error unless choice.time is one of so many times.
+void require_time(std::string const& path, volume_choice const& choice, std::size_t times);
 
 /// A volume with stored values; `swapped`: in the opposite of the machine's byte order.
 [[nodiscard]] std::unique_ptr<volume_reader> stored_volume(volume_header header, source values, bool swapped);

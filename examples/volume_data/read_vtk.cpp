@@ -2,62 +2,89 @@
 // XML.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "characters.hpp"
 #include "formats.hpp"
 #include "skel/error.hpp"
 #include "vtk_array.hpp"
-#include "xml_scanner.hpp"
+#include "vtk_pieces.hpp"
+#include "xml_tags.hpp"
 
 namespace volume_data {
 
 namespace {
 
+/// A part of the grid, with the tags of its arrays.
+struct piece {
+  vtk_box extent;
+  std::string scalars;  // attribute of PointData
+  std::vector<vtk_array> point_arrays, coordinates;
+  bool has_cells = false;  // arrays of cells
+};
+
 /// The content of the file's tags.
 struct contents {
   vtk_file file;
   bool rectilinear = false;
-  std::array<double, 6> extent{};
+  vtk_box extent;
   std::array<double, 3> origin{}, spacing{1, 1, 1};
-  std::string wanted;  // Scalars of PointData
-  std::vector<vtk_array> point_arrays, coordinates;
+  std::size_t times = 1;
+  std::vector<piece> pieces;
 };
+
+std::size_t count_words(std::string_view text) {
+  std::size_t words = 0;
+  for (auto rest = trimmed(text); !rest.empty(); ++words)
+    rest =
+        trimmed(rest.substr(static_cast<std::size_t>(std::ranges::find_if(rest, is_space) - rest.begin())));
+  return words;
+}
 
 class vtk_parser {
  public:
-  explicit vtk_parser(std::string const& path) : xml_(path) { found_.file.path = path; }
+  explicit vtk_parser(std::string const& path) : xml_(path, "AppendedData") { found_.file.path = path; }
 
   contents parse() {
     while (auto const tag = xml_.next()) {
       if (tag->depth == 0 && tag->name != "VTKFile") break;
       found_root_ = true;
       text_before(*tag);
-      if (tag->opens && !open(*tag)) break;
+      if (tag->opens) open(*tag);
       text_at_ = tag->end;
     }
     if (!found_root_) xml_.fail("expected <VTKFile>: not a VTK XML file");
-    if (pieces_ == 0) xml_.fail("expected <ImageData> or <RectilinearGrid> with a Piece");
+    std::erase_if(found_.pieces, [](piece const& p) { return p.extent.empty(); });
+    if (found_.pieces.empty()) xml_.fail("expected <ImageData> or <RectilinearGrid> with a Piece");
     return std::move(found_);
   }
 
  private:
-  /// Returns false if only data follow.
-  bool open(xml_tag const& tag) {
+  void open(xml_tag const& tag) {
     if (tag.depth == 0) root(tag);
     if (tag.parent == "VTKFile" && (tag.name == "ImageData" || tag.name == "RectilinearGrid")) shape(tag);
-    if (tag.parent == shape_ && tag.name == "Piece") piece(tag);
-    if (tag.parent == "Piece" && tag.name == "PointData") found_.wanted = tag.attribute("Scalars");
-    if (tag.name == "DataArray" && tag.parent == "PointData") array(tag, found_.point_arrays);
-    if (tag.name == "DataArray" && tag.parent == "Coordinates") array(tag, found_.coordinates);
-    if (tag.name != "AppendedData") return true;
+    if (!shape_.empty() && tag.parent == shape_ && tag.name == "Piece") begin_piece(tag);
+    if (tag.name == "AppendedData") appended(tag);
+    if (found_.pieces.empty()) return;
+    auto& to = found_.pieces.back();
+    if (tag.parent == "Piece" && tag.name == "PointData") to.scalars = tag.attribute("Scalars");
+    if (tag.name != "DataArray") return;
+    if (tag.parent == "PointData") array(tag, to.point_arrays);
+    if (tag.parent == "Coordinates") array(tag, to.coordinates);
+    if (tag.parent == "CellData") to.has_cells = true;
+  }
+
+  void appended(xml_tag const& tag) {
     auto const encoding = tag.attribute("encoding", "raw");
     if (encoding != "raw" && encoding != "base64")
       xml_.fail(fmt::format("expected encoding raw or base64, found \"{}\"", encoding));
     found_.file.appended_raw = encoding == "raw";
-    found_.file.appended_at = xml_.behind('_');
-    return false;
+    found_.file.appended_at = xml_.behind('_', tag.end);
   }
 
   /// The values of an array are the only text in its element; text of children belongs to them.
@@ -89,7 +116,8 @@ class vtk_parser {
     if (!shape_.empty()) xml_.fail("expected one grid in the file");
     shape_ = tag.name;
     found_.rectilinear = tag.name == "RectilinearGrid";
-    parse_numbers(tag.attribute("WholeExtent"), found_.extent, path, "WholeExtent");
+    found_.extent = extent(tag, "WholeExtent", 1);
+    found_.times = std::max<std::size_t>(count_words(tag.attribute("TimeValues")), 1);
     if (found_.rectilinear) return;
     parse_numbers(tag.attribute("Origin", "0 0 0"), found_.origin, path, "Origin");
     parse_numbers(tag.attribute("Spacing", "1 1 1"), found_.spacing, path, "Spacing");
@@ -99,41 +127,97 @@ class vtk_parser {
       xml_.fail("expected Direction 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
   }
 
-  void piece(xml_tag const& tag) {
-    std::array<double, 6> extent{};
-    parse_numbers(tag.attribute("Extent"), extent, found_.file.path, "Extent");
-    if (++pieces_ > 1 || extent != found_.extent) xml_.fail("expected one Piece with the whole extent");
+  /// `smallest`: number of points along each axis.
+  [[nodiscard]] vtk_box extent(xml_tag const& tag, std::string_view key, int smallest) const {
+    std::array<double, 6> numbers{};
+    parse_numbers(tag.attribute(key), numbers, found_.file.path, key);
+    vtk_box box;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      auto const first = numbers[2 * axis], last = numbers[2 * axis + 1];
+      constexpr double most = 2147483647;
+      bool const whole = first == std::floor(first) && last == std::floor(last);
+      if (!whole || !(std::abs(first) <= most) || !(last >= first + smallest - 1) || !(last - first < most))
+        xml_.fail(fmt::format("{}: expected whole numbers, the second at least the first, found {} {}", key,
+                              first, last));
+      box.first[axis] = static_cast<std::int64_t>(first);
+      box.end[axis] = static_cast<std::int64_t>(last) + 1;
+    }
+    return box;
+  }
+
+  void begin_piece(xml_tag const& tag) {
+    if (found_.pieces.size() == most_vtk_pieces)
+      xml_.fail(fmt::format("expected at most {} pieces", most_vtk_pieces));
+    auto const own = extent(tag, "Extent", 0);
+    if (!own.empty() && !found_.extent.contains(own))
+      xml_.fail("expected the Extent of a Piece to lie within WholeExtent");
+    found_.pieces.emplace_back().extent = own;
   }
 
   /// Only the wanted array needs to be readable.
   void array(xml_tag const& tag, std::vector<vtk_array>& to) {
     if (array_ != nullptr)
       xml_.fail(fmt::format("expected the values of {}, found another array", array_->name));
-    if (to.size() == 4096) xml_.fail("expected at most 4096 arrays");
+    constexpr std::size_t most = 65536;
+    if (++arrays_ > most) xml_.fail(fmt::format("expected at most {} arrays", most));
     auto& a = to.emplace_back();
     a.name = tag.attribute("Name");
     a.type_name = tag.attribute("type");
-    a.components = tag.attribute("NumberOfComponents", "1");
+    a.components = trimmed(tag.attribute("NumberOfComponents", "1"));
     a.format = tag.attribute("format", "ascii");
-    a.offset = tag.attribute("offset");
-    if (tag.closes) return;
+    a.offset = trimmed(tag.attribute("offset"));
+    a.steps = tag.attribute("TimeStep");
     array_ = &a;
     array_depth_ = tag.depth;
   }
 
-  xml_scanner xml_;
+  xml_tags xml_;
   contents found_;
   std::string shape_;           // the element
   vtk_array* array_ = nullptr;  // inside of which the parser is
-  std::size_t array_depth_ = 0;
+  std::size_t array_depth_ = 0, arrays_ = 0;
   std::uint64_t text_at_ = 0;  // behind the tag before
-  int pieces_ = 0;
   bool found_root_ = false;
 };
 
+bool exists_at(vtk_array const& array, std::size_t time) {
+  if (array.steps.empty()) return true;
+  auto rest = trimmed(array.steps);
+  while (!rest.empty()) {
+    std::size_t step = 0;
+    auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), step);
+    if (code != std::errc{}) return false;
+    if (step == time) return true;
+    rest = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
+  }
+  return false;
+}
+
+/// Flags of hidden points are no field.
+bool is_field(vtk_array const& a) { return is_scalar(a) && a.name != "vtkGhostType"; }
+
+std::string names_of(piece const& from) {
+  std::vector<std::string_view> names;
+  for (auto const& a : from.point_arrays)
+    if (is_field(a) && std::ranges::find(names, a.name) == names.end()) names.push_back(a.name);
+  if (names.empty())
+    return from.has_cells ? "found only arrays of cells or of several components" : "found none";
+  return fmt::format("found {}", fmt::join(names, ", "));
+}
+
+/// The array of this name or, without one, the first scalar.
+vtk_array const& find_array(contents const& c, piece const& from, std::optional<std::string> const& name,
+                            std::size_t time) {
+  for (auto const& a : from.point_arrays)
+    if ((name ? a.name == *name : is_field(a)) && exists_at(a, time)) return a;
+  throw skel::usage_error(fmt::format("{}: expected PointData with an array of one component{}, {}",
+                                      c.file.path, name ? " named " + *name : "", names_of(from)));
+}
+
+/// The coordinates of a piece along an axis.
 std::vector<double> read_coordinates(vtk_file const& file, vtk_array const& array, std::size_t count) {
   auto const type = type_of(file, array);
-  auto const from = open_array(file, array);
+  auto const from = open_array(file, array, count);
   auto const width = size_of(type);
   check_bytes(*from, count * width, fmt::format("{} coordinates of type {}", count, name_of(type)));
   std::vector<std::byte> bytes(count * width);
@@ -145,45 +229,63 @@ std::vector<double> read_coordinates(vtk_file const& file, vtk_array const& arra
   return values;
 }
 
-/// The Scalars of the points, or the first readable array; flags of hidden points are ignored.
-vtk_array const& chosen(contents const& c) {
-  for (auto const& a : c.point_arrays)
-    if (c.wanted.empty() ? is_scalar(a) && a.name != "vtkGhostType" : a.name == c.wanted) return a;
-  throw skel::usage_error(c.file.path + ": expected PointData with an array of one component" +
-                          (c.wanted.empty() ? "" : " named " + c.wanted));
+void read_coordinates(contents const& c, std::size_t time, volume_header& header) {
+  for (std::size_t axis = 0; axis < 3; ++axis) header.coordinates[axis].resize(header.size[axis]);
+  for (auto const& p : c.pieces) {
+    std::vector<vtk_array const*> axes;
+    for (auto const& a : p.coordinates)
+      if (exists_at(a, time)) axes.push_back(&a);
+    if (axes.size() != 3)
+      throw skel::usage_error(
+          fmt::format("{}: expected 3 arrays of Coordinates, found {}", c.file.path, axes.size()));
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      std::ranges::copy(read_coordinates(c.file, *axes[axis], p.extent.size(axis)),
+                        header.coordinates[axis].begin() + (p.extent.first[axis] - c.extent.first[axis]));
+  }
+  check_coordinates(header, c.file.path);
 }
 
 }  // namespace
 
-std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
+std::unique_ptr<volume_reader> open_vtk(std::string const& path, volume_choice const& choice) {
   auto c = vtk_parser(path).parse();
+  require_time(path, choice, c.times);
+  std::optional<std::string> name;
+  if (!choice.variable.empty() || !c.pieces[0].scalars.empty())
+    name = choice.variable.empty() ? c.pieces[0].scalars : choice.variable;
+  std::vector<vtk_piece> pieces;
+  for (auto const& p : c.pieces) {
+    auto const& array = find_array(c, p, name, choice.time);
+    name = array.name;
+    pieces.push_back({p.extent, array});
+  }
   volume_header header;
   header.name = path;
+  header.type = type_of(c.file, pieces[0].array);
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    double const n = c.extent[2 * axis + 1] - c.extent[2 * axis] + 1;
-    bool const whole = c.extent[2 * axis] == std::floor(c.extent[2 * axis]) && n == std::floor(n);
-    if (!(n >= 1 && n < 2147483648.0) || !whole)
-      throw skel::usage_error(
-          fmt::format("{}: WholeExtent: expected whole numbers, the second at least the first, found {} {}",
-                      path, c.extent[2 * axis], c.extent[2 * axis + 1]));
-    header.size[axis] = static_cast<std::size_t>(n);
-    c.origin[axis] += c.spacing[axis] * c.extent[2 * axis];
+    header.size[axis] = c.extent.size(axis);
+    c.origin[axis] += c.spacing[axis] * static_cast<double>(c.extent.first[axis]);
   }
-  auto const& array = chosen(c);
-  header.type = type_of(c.file, array);
-  auto values = open_array(c.file, array);
-  check_size(header, *values);
-  if (c.rectilinear) {
-    if (c.coordinates.size() != 3)
-      throw skel::usage_error(
-          fmt::format("{}: expected 3 arrays of Coordinates, found {}", path, c.coordinates.size()));
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      header.coordinates[axis] = read_coordinates(c.file, c.coordinates[axis], header.size[axis]);
-    check_coordinates(header, path);
-  } else {
+  check_size(header);
+  check_pieces(c.file, c.extent, pieces);
+  if (c.rectilinear)
+    read_coordinates(c, choice.time, header);
+  else
     space_evenly(header, c.origin, c.spacing, path);
+  return volume_of_pieces(std::move(header), c.file, c.extent, std::move(pieces));
+}
+
+std::vector<variable_info> list_vtk(std::string const& path) {
+  auto const c = vtk_parser(path).parse();
+  std::vector<variable_info> all;
+  for (auto const& a : c.pieces[0].point_arrays) {
+    if (!exists_at(a, 0)) continue;
+    auto size = fmt::format("{} x {} x {}", c.extent.size(0), c.extent.size(1), c.extent.size(2));
+    if (c.times > 1) size += fmt::format(", {} times", c.times);
+    if (a.components != "1") size += fmt::format(", {} components", a.components);
+    all.push_back({a.name, a.type_name, std::move(size), "", is_field(a)});
   }
-  return stored_volume(std::move(header), std::move(values), swapped(c.file, array));
+  return all;
 }
 
 }  // namespace volume_data

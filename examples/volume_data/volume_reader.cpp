@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <initializer_list>
 
 #include "formats.hpp"
 #include "skel/error.hpp"
@@ -41,18 +44,62 @@ void volume_reader::read_as(std::span<To> slices) {
 template void volume_reader::read_as(std::span<float>);
 template void volume_reader::read_as(std::span<double>);
 
-std::unique_ptr<volume_reader> open_volume(std::string const& path) {
-  auto const ends = [&](std::string_view ending) { return path.ends_with(ending); };
-  if (ends(".vti") || ends(".vtr")) return open_vtk(path);
-  if (ends(".nrrd") || ends(".nhdr")) return open_nrrd(path);
-  if (ends(".mha") || ends(".mhd")) return open_meta_image(path);
-  if (ends(".json")) return open_raw(path);
-  if (ends(".raw")) return open_raw(path + ".json");
+namespace {
+
+bool ends_with(std::string_view path, std::initializer_list<std::string_view> endings) {
+  return std::ranges::any_of(endings, [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+bool is_vtk(std::string const& path) { return ends_with(path, {".vti", ".vtr"}); }
+
+/// Opens a file of a format with one variable.
+std::unique_ptr<volume_reader> open_single(std::string const& path) {
+  if (ends_with(path, {".nrrd", ".nhdr"})) return open_nrrd(path);
+  if (ends_with(path, {".mha", ".mhd"})) return open_meta_image(path);
+  if (path.ends_with(".json")) return open_raw(path);
+  if (path.ends_with(".raw")) return open_raw(path + ".json");
   if (std::filesystem::is_directory(path)) return open_folder(path);
   throw skel::usage_error(
       path +
       ": a volume is a folder of .png files, or has a name that ends in .vti, .vtr, .nrrd, "
       ".nhdr, .mha, .mhd, .json or .raw");
+}
+
+std::vector<variable_info> variables(std::string const& path) {
+  if (is_vtk(path)) return list_vtk(path);
+  auto const& h = open_single(path)->header();
+  return {{"", std::string(name_of(h.type)), fmt::format("{} x {} x {}", h.size[0], h.size[1], h.size[2]), "",
+           true}};
+}
+
+}  // namespace
+
+std::unique_ptr<volume_reader> open_volume(std::string const& path, volume_choice const& choice) {
+  if (is_vtk(path)) return open_vtk(path, choice);
+  auto volume = open_single(path);
+  if (!choice.variable.empty())
+    throw skel::usage_error(fmt::format("{}: found one variable without a name, expected no --variable {}",
+                                        path, choice.variable));
+  require_time(path, choice, 1);
+  return volume;
+}
+
+std::string list_variables(std::string const& path) {
+  auto const all = variables(path);
+  std::array<std::size_t, 3> widths{};
+  for (auto const& v : all) {
+    std::array const cells{v.name.size(), v.type.size(), v.size.size()};
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i]);
+  }
+  std::string text;
+  for (auto const& v : all) {
+    auto line = fmt::format("{:{}}  {:{}}  {:{}}  {}", v.name, widths[0], v.type, widths[1], v.size,
+                            widths[2], v.unit);
+    if (!v.is_volume) line += "(not a volume)";
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
 }
 
 }  // namespace volume_data

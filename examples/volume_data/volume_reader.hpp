@@ -67,12 +67,23 @@ class volume_reader {
   std::vector<std::byte> slice_;
 };
 
-/// Opens a file by its extension: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or
-/// base64, zlib), .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a
+/// What is read of a file that has several variables or times.
+struct volume_choice {
+  std::string variable{};  ///< empty: the file's default
+  std::size_t time = 0;    ///< index
+};
+
+/// Opens a file by its extension: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64;
+/// zlib, LZ4, LZMA), .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a
 /// sidecar of raw values), .raw (with the sidecar FILE.raw.json); or a folder of .png files, one
 /// per slice, in the order of the numbers in their names. Sizes in a header are not trusted: before
 /// memory is allocated, the file must be able to hold that many values. Throws usage_error `path:
 /// place: what was expected`.
-[[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path);
+[[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path,
+                                                         volume_choice const& choice = {});
+
+/// The variables of a file, a line for each: name, type, size, unit. Throws usage_error like
+/// open_volume.
+[[nodiscard]] std::string list_variables(std::string const& path);
 
 }  // namespace volume_data

@@ -20,17 +20,18 @@ struct vtk_file {
 /// Attributes as text, because those of unread arrays are not checked.
 struct vtk_array {
   std::string name, type_name, components, format, offset;
+  std::string steps;                 ///< indices of the times that it belongs to; empty: all
   std::uint64_t begin = 0, end = 0;  ///< the text between the tags, for ascii and binary
 };
 
-/// Whether the array has one component, of a type that volumes have.
+/// Whether the array has one component, of a type that volumes have; the values of Bit are uint8.
 [[nodiscard]] bool is_scalar(vtk_array const& array);
 /// Throws usage_error unless is_scalar().
 [[nodiscard]] scalar_type type_of(vtk_file const& file, vtk_array const& array);
 
-/// Opens the values of an array that is_scalar(), in the file's byte order, see swapped. Throws
-/// usage_error if its attributes are invalid.
-[[nodiscard]] source open_array(vtk_file const& file, vtk_array const& array);
+/// Opens the `count` values of an array that is_scalar(), in the file's byte order, see swapped.
+/// Throws usage_error if its attributes are invalid.
+[[nodiscard]] source open_array(vtk_file const& file, vtk_array const& array, std::uint64_t count);
 [[nodiscard]] bool swapped(vtk_file const& file, vtk_array const& array);
 
 }  // namespace volume_data

@@ -2,9 +2,12 @@
 // spacing if the format supports it.
 #pragma once
 
+#include <lz4.h>
+#include <lzma.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -125,12 +128,34 @@ inline std::string count(std::uint64_t n, std::size_t width, bool big_endian) {
   return bytes;
 }
 
+inline std::string lz4(std::string const& bytes) {
+  std::string out(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(bytes.size()))), '\0');
+  auto const size = LZ4_compress_default(bytes.data(), out.data(), static_cast<int>(bytes.size()),
+                                         static_cast<int>(out.size()));
+  out.resize(static_cast<std::size_t>(size));
+  return out;
+}
+
+inline std::string xz(std::string const& bytes) {
+  std::string out(lzma_stream_buffer_bound(bytes.size()), '\0');
+  std::size_t size = 0;
+  lzma_easy_buffer_encode(5, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<std::uint8_t const*>(bytes.data()),
+                          bytes.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
+  out.resize(size);
+  return out;
+}
+
 struct vtk_style {
   bool big_endian = false, compressed = false, wide = false;  ///< wide: UInt64 headers
   enum { ascii, binary, appended_raw, appended_base64 } place = ascii;
+  std::string compressor = "ZLib";  ///< or LZ4, LZMA
 };
 
-/// Data in VTK's binary encoding: counts, then the bytes or their zlib streams (in blocks of 64).
+inline std::string packed(std::string const& bytes, std::string const& compressor) {
+  return compressor == "LZ4" ? lz4(bytes) : compressor == "LZMA" ? xz(bytes) : zlib(bytes);
+}
+
+/// Data in VTK's binary encoding: counts, then the bytes or compressed blocks of 64 of them.
 inline std::string vtk_data(std::string const& bytes, vtk_style const& s) {
   bool const text = s.place != vtk_style::appended_raw;
   auto const coded = [&](std::string const& b) { return text ? base64(b) : b; };
@@ -140,9 +165,9 @@ inline std::string vtk_data(std::string const& bytes, vtk_style const& s) {
   std::string sizes, blocks;
   std::size_t blocks_count = 0;
   for (std::size_t i = 0; i < bytes.size(); i += block, ++blocks_count) {
-    auto const packed = zlib(bytes.substr(i, block));
-    sizes += number(packed.size());
-    blocks += packed;
+    auto const part = packed(bytes.substr(i, block), s.compressor);
+    sizes += number(part.size());
+    blocks += part;
   }
   return coded(number(blocks_count) + number(block) + number(bytes.size() % block) + sizes) + coded(blocks);
 }
@@ -180,8 +205,8 @@ std::string vtk(std::string const& type, bool rectilinear, vtk_style const& s) {
   std::string out = "<?xml version=\"1.0\"?>\n<!-- <a comment> -->\n<VTKFile type=\"" + shape +
                     "\" version=\"1.0\" byte_order=\"" + (s.big_endian ? "BigEndian" : "LittleEndian") +
                     "\" header_type=\"" + (s.wide ? "UInt64" : "UInt32") + "\"" +
-                    (s.compressed ? " compressor=\"vtkZLibDataCompressor\"" : "") + ">\n<" + shape +
-                    " WholeExtent=\"0 4 0 3 0 2\"" +
+                    (s.compressed ? " compressor=\"vtk" + s.compressor + "DataCompressor\"" : "") + ">\n<" +
+                    shape + " WholeExtent=\"0 4 0 3 0 2\"" +
                     (rectilinear ? "" : " Origin=\"1 2 3\" Spacing=\"0.5 1 2\"") +
                     "><Piece Extent=\"0 4 0 3 0 2\">\n<PointData Scalars=\"wind\">\n";
   out += array("wind", type, stored<T>(s.big_endian), text) + "</PointData><CellData></CellData>\n";
@@ -193,6 +218,55 @@ std::string vtk(std::string const& type, bool rectilinear, vtk_style const& s) {
     out += std::string("<AppendedData encoding=\"") +
            (s.place == vtk_style::appended_raw ? "raw" : "base64") + "\">\n _" + appended +
            "\n</AppendedData>\n";
+  return out + "</VTKFile>\n";
+}
+
+/// The same volume in pieces, each with its first and last points along x, y and z.
+inline std::string vtk_pieces(bool rectilinear, std::vector<std::array<int, 6>> const& boxes,
+                              vtk_style const& s) {
+  std::string const shape = rectilinear ? "RectilinearGrid" : "ImageData";
+  std::string appended;
+  auto const array = [&](std::string const& head, std::vector<int> const& numbers) {
+    std::string bytes, text;
+    for (auto const n : numbers) {
+      bytes += count(static_cast<std::uint64_t>(n), 2, s.big_endian);
+      text += std::to_string(n) + " ";
+    }
+    auto const start = "<DataArray type=\"Int16\" " + head + " format=\"";
+    if (s.place == vtk_style::ascii) return start + "ascii\">" + text + "</DataArray>\n";
+    if (s.place == vtk_style::binary) return start + "binary\">" + vtk_data(bytes, s) + "</DataArray>\n";
+    auto const offset = appended.size();
+    appended += vtk_data(bytes, s);
+    return start + "appended\" offset=\"" + std::to_string(offset) + "\"/>\n";
+  };
+  std::string out = "<VTKFile type=\"" + shape + "\" byte_order=\"" + (s.big_endian ? "Big" : "Little") +
+                    "Endian\"" +
+                    (s.compressed ? " compressor=\"vtk" + s.compressor + "DataCompressor\"" : "") + "><" +
+                    shape + " WholeExtent=\"0 4 0 3 0 2\" Origin=\"1 2 3\" Spacing=\"0.5 1 2\">";
+  for (auto const& b : boxes) {
+    std::vector<int> values;
+    for (int z = b[4]; z <= b[5]; ++z)
+      for (int y = b[2]; y <= b[3]; ++y)
+        for (int x = b[0]; x <= b[1]; ++x)
+          values.push_back(value(static_cast<std::size_t>(x + 5 * (y + 4 * z))));
+    out += "<Piece Extent=\"";
+    for (auto const n : b) out += std::to_string(n) + " ";
+    out += "\"><PointData>" + array("Name=\"wind\"", values) + "</PointData>";
+    if (rectilinear) {
+      out += "<Coordinates>";
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        static std::array<std::vector<int>, 3> const coordinates{{{0, 1, 3, 4, 8}, {-1, 0, 1, 2}, {0, 1, 4}}};
+        auto const& c = coordinates[axis];
+        std::vector<int> part;
+        for (int i = b[2 * axis]; i <= b[2 * axis + 1]; ++i) part.push_back(c[static_cast<std::size_t>(i)]);
+        out += array("Name=\"axis\"", part);
+      }
+      out += "</Coordinates>";
+    }
+    out += "</Piece>";
+  }
+  out += "</" + shape + ">";
+  if (!appended.empty()) out += "<AppendedData encoding=\"raw\"> _" + appended + "</AppendedData>";
   return out + "</VTKFile>\n";
 }
 
