@@ -21,6 +21,8 @@ using namespace isosurface;
 
 struct options {
   std::string file, field, differences = "2", group_size = "auto";
+  volume_data::volume_choice choice;
+  bool list = false;
   surface_options surface;
   skel::multi_host_options how;
   output_options outputs;
@@ -31,7 +33,7 @@ struct options {
 
 void add_surface_options(CLI::App& app, options& o) {
   auto& s = o.surface;
-  app.add_option("--iso", s.values, "values of the surfaces: V,V,...")->delimiter(',')->required();
+  app.add_option("--iso", s.values, "values of the surfaces: V,V,...")->delimiter(',');
   app.add_option("--order", s.order, "1: linear between nodes; 3: smooth tricubic cells")
       ->capture_default_str()
       ->check(CLI::IsMember({1, 3}));
@@ -53,13 +55,18 @@ void add_surface_options(CLI::App& app, options& o) {
 }
 
 void add_options(CLI::App& app, options& o) {
-  app.add_option(
-      "VOLUME", o.file,
-      "volume: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of slices; float64 "
-      "is stored as float32");
+  app.add_option("VOLUME", o.file,
+                 "volume: .vti, .vtr, .nc, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of "
+                 "slices; float64 "
+                 "is stored as float32");
   app.add_option("--field", o.field,
                  "computed volume: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, sphere; "
                  "each also as NAME:AxBxC");
+  app.add_option("--variable,--array", o.choice.variable,
+                 "variable of a .nc, array of the points of a .vti or .vtr");
+  app.add_option("--time", o.choice.time, "index of the time of a file that has several")
+      ->capture_default_str();
+  app.add_flag("--list", o.list, "print the variables of VOLUME and their sizes, compute nothing");
   add_surface_options(app, o);
   app.add_option("--group-size", o.group_size, "ranks per group, or auto: determined from the first layers")
       ->capture_default_str();
@@ -77,7 +84,10 @@ void add_options(CLI::App& app, options& o) {
 void check(options& o) {
   if (o.file.empty() == o.field.empty())
     throw skel::usage_error("expected one volume: a file VOLUME, or --field NAME");
+  if (!o.field.empty() && (!o.choice.variable.empty() || o.choice.time > 0))
+    throw skel::usage_error("--variable, --time: expected a file VOLUME, found --field");
   auto& values = o.surface.values;
+  if (values.empty()) throw skel::usage_error("--iso: expected the values of the surfaces");
   if (std::ranges::any_of(values, [](double v) { return !std::isfinite(v); }))
     throw skel::usage_error("--iso: expected finite numbers");
   std::ranges::sort(values);
@@ -112,10 +122,15 @@ int set_level(skel::context& ctx, open_function const& open, options& o) {
 }
 
 skel::program::run_outcome model(skel::context& ctx, skel::program::common_options const& common, options o) {
+  if (o.list) {
+    if (o.file.empty()) throw skel::usage_error("--list: expected a file VOLUME");
+    if (ctx.is_root()) fmt::print("{}", volume_data::list_variables(o.file));
+    return {};
+  }
   check(o);
   check_outputs(o.outputs, common.output);
   auto const open = [&] {
-    return o.field.empty() ? volume_data::open_volume(o.file) : volume_data::open_field(o.field);
+    return o.field.empty() ? volume_data::open_volume(o.file, o.choice) : volume_data::open_field(o.field);
   };
   if (ctx.size() > 1) {
     ctx.require_same("--preview", o.outputs.preview.empty() ? "" : "given");  // all ranks render it

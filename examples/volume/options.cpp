@@ -12,12 +12,20 @@ namespace volume {
 
 void add_options(CLI::App& app, options& o) {
   app.add_option("FIELD", o.file,
-                 "volume to render: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
+                 "volume to render: .vti, .vtr, .nc, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
   app.add_option("--field", o.field,
                  "computed volume: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, "
                  "sphere; each also as NAME:AxBxC, and wind as NAME@HOURS");
+  app.add_option("--variable,--array", o.choice.variable,
+                 "variable of a .nc, array of the points of a .vti or .vtr");
+  app.add_option("--time", o.choice.time, "index of the time of a file that has several")
+      ->capture_default_str();
+  app.add_flag("--list", o.list, "print the variables of FIELD and their sizes, render nothing");
   app.add_option("--series", o.series, "several volumes, rendered to one picture each");
-  app.add_option("--steps", o.steps, "number of pictures of the field, an hour apart, numbered like frames")
+  app.add_option("--steps", o.steps,
+                 "number of pictures, numbered like frames: of a computed field an hour apart, of a file of "
+                 "its times from "
+                 "--time on")
       ->capture_default_str()
       ->check(CLI::Range(1, 240));
   app.add_option("--grid", o.grid,
@@ -71,32 +79,37 @@ specification options::rendering() const {
   return to;
 }
 
-std::vector<std::string> options::names() const {
-  if ((file.empty() ? 0 : 1) + (field.empty() ? 0 : 1) + (series.empty() ? 0 : 1) != 1)
+namespace {
+
+void check(options const& o) {
+  if ((o.file.empty() ? 0 : 1) + (o.field.empty() ? 0 : 1) + (o.series.empty() ? 0 : 1) != 1)
     throw skel::usage_error("expected one volume: a file FIELD, --field NAME, or --series FILE ...");
-  if (!series.empty() && frames > 1)
+  if (!o.series.empty() && o.frames > 1)
     throw skel::usage_error("--series and --frames: expected only one of them");
-  if (steps > 1 && frames > 1) throw skel::usage_error("--steps and --frames: expected only one of them");
-  if (steps > 1 && field.empty())
-    throw skel::usage_error("--steps: expected a --field that changes with time");
-  if (steps > 1 && field.find('@') != std::string::npos)
+  if (o.steps > 1 && o.frames > 1) throw skel::usage_error("--steps and --frames: expected only one of them");
+  if (o.steps > 1 && !o.series.empty())
+    throw skel::usage_error("--steps and --series: expected only one of them");
+  if (o.steps > 1 && o.field.find('@') != std::string::npos)
     throw skel::usage_error("--steps: found @HOURS in --field, expected none (steps begin at hour 0)");
-  if (!series.empty()) return series;
-  if (steps == 1) return {field.empty() ? file : field};
-  std::vector<std::string> all;
-  all.reserve(static_cast<std::size_t>(steps));
-  for (int hour = 0; hour < steps; ++hour) all.push_back(fmt::format("{}@{}", field, hour));
-  return all;
+  if (!o.field.empty() && (!o.choice.variable.empty() || o.choice.time > 0))
+    throw skel::usage_error("--variable, --time: expected a file FIELD, found --field");
 }
 
-std::vector<opener> options::volumes() const {
-  auto const all_names = names();
-  std::vector<opener> all;
-  all.reserve(all_names.size());
-  for (auto const& name : all_names)
-    all.emplace_back([name, computed = !field.empty()] {
-      return computed ? volume_data::open_field(name) : volume_data::open_volume(name);
-    });
+}  // namespace
+
+std::vector<options::volume> options::volumes() const {
+  check(*this);
+  std::vector<volume> all;
+  auto const add_file = [&](std::string const& path, volume_data::volume_choice const& from) {
+    all.push_back({volume_data::name_of(path, from), [=] { return volume_data::open_volume(path, from); }});
+  };
+  for (auto const& path : series) add_file(path, choice);
+  for (int step = 0; step < steps && !file.empty(); ++step)
+    add_file(file, {choice.variable, choice.time + static_cast<std::size_t>(step)});
+  for (int hour = 0; hour < steps && !field.empty(); ++hour) {
+    auto const name = steps == 1 ? field : fmt::format("{}@{}", field, hour);
+    all.push_back({name, [=] { return volume_data::open_field(name); }});
+  }
   return all;
 }
 

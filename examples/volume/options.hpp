@@ -14,9 +14,11 @@ namespace volume {
 struct options {
   std::string file, field, spec, size, background;
   std::vector<std::string> series;
-  int steps = 1;   ///< number of hours of a field that changes with time
-  int frames = 1;  ///< number of pictures of a turntable
-  int pixels = 0;  ///< pixels per task; 0: determined by the cost model
+  volume_data::volume_choice choice;  ///< of each file
+  bool list = false;                  ///< print the variables of the file, render nothing
+  int steps = 1;                      ///< number of hours of a field, or of times of a file
+  int frames = 1;                     ///< number of pictures of a turntable
+  int pixels = 0;                     ///< pixels per task; 0: determined by the cost model
   std::string decomposition = "scattered";
   std::string grid = "root";
   std::string instructions;
@@ -29,10 +31,12 @@ struct options {
   /// The specification with the size and background of the command line. Throws usage_error as
   /// parse_specification().
   [[nodiscard]] specification rendering() const;
-  /// The names of the volumes: one, or a time series. Throws usage_error for conflicting options.
-  [[nodiscard]] std::vector<std::string> names() const;
-  /// Openers of the same volumes.
-  [[nodiscard]] std::vector<opener> volumes() const;
+  struct volume {
+    std::string name;
+    opener open;
+  };
+  /// The volumes: one, or a time series. Throws usage_error for conflicting options.
+  [[nodiscard]] std::vector<volume> volumes() const;
   /// The cost of messages, from the file given with --machine or assumed. Throws usage_error if the
   /// file is invalid.
   [[nodiscard]] skel::model::machine messages() const;

@@ -61,7 +61,7 @@ struct totals {
 class program_run {
  public:
   program_run(skel::context& ctx, skel::program::common_options const& common, options const& o)
-      : ctx_(ctx), common_(common), options_(o), names_(o.names()) {
+      : ctx_(ctx), common_(common), options_(o), volumes_(o.volumes()) {
     what_.spec = o.rendering();
     what_.frames = o.frames;
     what_.pixels_per_task = o.pixels;
@@ -71,17 +71,18 @@ class program_run {
     messages_ = o.messages();
     if (!common.output.empty()) picture::check_image_name(common.output);
     // If only the root reads, the other ranks can compare only names.
-    ctx.require_same("FIELD or --series", o.source() == grid_source::root
-                                              ? fmt::format("{}", fmt::join(names_, "\n"))
-                                              : std::to_string(names_.size()));
+    std::string names;
+    for (auto const& v : volumes_) names += v.name + '\n';
+    ctx.require_same("FIELD or --series",
+                     o.source() == grid_source::root ? names : std::to_string(volumes_.size()));
     if (in_slabs() && common.verify)
       throw skel::usage_error("--verify: requires the whole grid, expected no --slabs or --memory");
     if (in_slabs() && common.on_error().collects)
       throw skel::usage_error("--on-error collect: requires the whole grid, expected no --slabs or --memory");
-    if (saves() && (in_slabs() || names_.size() > 1))
+    if (saves() && (in_slabs() || volumes_.size() > 1))
       throw skel::usage_error(
           "--checkpoint: requires a single farm, expected no --series, --slabs or --memory");
-    pictures_ = names_.size() * static_cast<std::size_t>(o.frames);
+    pictures_ = volumes_.size() * static_cast<std::size_t>(o.frames);
     if (!ctx.has_beside()) say_what_is_missing();
   }
 
@@ -124,7 +125,7 @@ class program_run {
   skel::context& ctx_;
   skel::program::common_options const& common_;
   options const& options_;
-  std::vector<std::string> names_;
+  std::vector<options::volume> volumes_;
   job what_;
   skel::model::machine messages_;
   std::size_t pictures_, slabs_ = 0;
@@ -136,7 +137,7 @@ class program_run {
 void program_run::say_what_is_missing() const {
   std::string without;
   if (finds_task_size()) without = fmt::format("using tasks of {} pixels", pixels_of_the_paper);
-  if (names_.size() > 1 || in_slabs())
+  if (volumes_.size() > 1 || in_slabs())
     without += fmt::format("{}loading each {} only when it is needed", without.empty() ? "" : ", and ",
                            in_slabs() ? "slab" : "grid");
   if (without.empty() || !ctx_.is_root() || common_.quiet) return;
@@ -165,17 +166,16 @@ std::string program_run::problem_of(volume_data::grid const& grid) const {
     text.append(std::istreambuf_iterator<char>(file), {});
   }
   // Tasks consist of tiles.
-  return text + fmt::format(" {} {} {} {} {} {} {}x{}", names_[0], options_.size, options_.frames,
+  return text + fmt::format(" {} {} {} {} {} {} {}x{}", volumes_[0].name, options_.size, options_.frames,
                             what_.pixels_per_task, options_.decomposition, options_.ray_statistics,
                             tile_width, tile_height);
 }
 
 void program_run::each_whole() {
-  auto const volumes = options_.volumes();
-  prefetch<loaded_volume> feed(ctx_, volumes.size(), [&](skel::context& calls, std::size_t i) {
-    return load_volume(calls, volumes[i], options_.source(), what_.spec);
+  prefetch<loaded_volume> feed(ctx_, volumes_.size(), [&](skel::context& calls, std::size_t i) {
+    return load_volume(calls, volumes_[i].open, options_.source(), what_.spec);
   });
-  for (std::size_t i = 0; i < volumes.size() && !all_.run.stopped_early; ++i) {
+  for (std::size_t i = 0; i < volumes_.size() && !all_.run.stopped_early; ++i) {
     auto const volume = feed.next();
     if (volume)
       render_whole(*volume, static_cast<int>(i));
@@ -189,7 +189,7 @@ void program_run::each_whole() {
 void program_run::render_whole(loaded_volume const& volume, int number) {
   auto const behind = scenery(volume.prepared.sides());
   auto how = common_.farm();
-  if (names_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, pictures_);
+  if (volumes_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, pictures_);
   if (what_.pixels_per_task == 0) what_.pixels_per_task = task_size(volume.prepared);
   if (saves()) how.checkpoint = common_.checkpoint("skel-volume", problem_of(volume.grid));
   std::optional<std::pair<camera, transparent_image>> first;
@@ -207,11 +207,10 @@ void program_run::render_whole(loaded_volume const& volume, int number) {
 void program_run::each_in_slabs() {
   constexpr int of_a_task = 1000;  // rays are sent in both directions, with 44 bytes per pixel
   if (what_.pixels_per_task == 0) what_.pixels_per_task = of_a_task;
-  auto const volumes = options_.volumes();
-  for (std::size_t i = 0; i < volumes.size() && !all_.run.stopped_early; ++i) {
+  for (std::size_t i = 0; i < volumes_.size() && !all_.run.stopped_early; ++i) {
     auto const grid =
-        survey(ctx_, volumes[i], options_.source(), what_.spec, static_cast<std::size_t>(options_.slabs),
-               static_cast<std::size_t>(options_.memory) << 20U);
+        survey(ctx_, volumes_[i].open, options_.source(), what_.spec,
+               static_cast<std::size_t>(options_.slabs), static_cast<std::size_t>(options_.memory) << 20U);
     if (!grid) {
       all_.run.stopped_early = true;
       return;
@@ -224,8 +223,8 @@ void program_run::each_in_slabs() {
     auto const behind = scenery(sides);
     auto const number = static_cast<int>(i);
     all_.add(
-        render_in_slabs(ctx_, volumes[i], options_.source(), *grid, what_, common_.schedule(), common_.farm(),
-                        [&](int frame, camera const& view, transparent_image const& picture) {
+        render_in_slabs(ctx_, volumes_[i].open, options_.source(), *grid, what_, common_.schedule(),
+                        common_.farm(), [&](int frame, camera const& view, transparent_image const& picture) {
                           save(numbered(common_.output, number + frame, pictures_), behind, view, picture);
                         }));
   }
@@ -253,7 +252,7 @@ skel::program::run_outcome program_run::outcome() const {
                     {"cells", all_.counts.cells},
                     {"segments", all_.counts.segments}};
   if (slabs_ > 0) outcome.fields.push_back({"slabs", slabs_});
-  outcome.problem = {{"field", names_[0]},
+  outcome.problem = {{"field", volumes_[0].name},
                      {"pixels", std::to_string(static_cast<std::size_t>(what_.spec.width) *
                                                static_cast<std::size_t>(what_.spec.height) * pictures_)},
                      {"pixels_per_task", std::to_string(what_.pixels_per_task)}};
@@ -270,6 +269,11 @@ skel::program::run_outcome program_run::outcome() const {
 
 skel::program::run_outcome render_all(skel::context& ctx, skel::program::common_options const& common,
                                       options const& o) {
+  if (o.list) {
+    if (o.file.empty()) throw skel::usage_error("--list: expected a file FIELD");
+    if (ctx.is_root()) fmt::print("{}", volume_data::list_variables(o.file));
+    return {};
+  }
   program_run run(ctx, common, o);
   run.render();
   return run.outcome();

@@ -167,6 +167,9 @@ class vtk_parser {
     a.format = tag.attribute("format", "ascii");
     a.offset = trimmed(tag.attribute("offset"));
     a.steps = tag.attribute("TimeStep");
+    // VTK writes an array that does not change at the first step only.
+    if (!a.steps.empty() && a.offset.empty() && to.size() > 1 && to[to.size() - 2].name == a.name)
+      a.offset = to[to.size() - 2].offset;
     array_ = &a;
     array_depth_ = tag.depth;
   }

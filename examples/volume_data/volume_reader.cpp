@@ -74,6 +74,11 @@ std::vector<variable_info> variables(std::string const& path) {
 
 }  // namespace
 
+std::string name_of(std::string const& path, volume_choice const& choice) {
+  return path + (choice.variable.empty() ? "" : ":" + choice.variable) +
+         (choice.time == 0 ? "" : fmt::format("@{}", choice.time));
+}
+
 std::unique_ptr<volume_reader> open_volume(std::string const& path, volume_choice const& choice) {
   if (is_vtk(path)) return open_vtk(path, choice);
   auto volume = open_single(path);

@@ -73,6 +73,9 @@ struct volume_choice {
   std::size_t time = 0;    ///< index
 };
 
+/// PATH, PATH:VARIABLE or PATH:VARIABLE@TIME.
+[[nodiscard]] std::string name_of(std::string const& path, volume_choice const& choice);
+
 /// Opens a file by its extension: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64;
 /// zlib, LZ4, LZMA), .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a
 /// sidecar of raw values), .raw (with the sidecar FILE.raw.json); or a folder of .png files, one

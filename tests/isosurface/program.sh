@@ -38,7 +38,7 @@ sed s/v.bin/short.bin/ v.json >short.json
 expect 2 'short.bin' short.json --iso 50 -o no.ply
 [ ! -e no.ply ]
 expect 2 'none.vti: No such file' none.vti --iso 1
-expect 2 '--iso is required' v.json
+expect 2 '--iso: expected the values of the surfaces' v.json
 expect 2 'The following argument was not expected: --colour; --help lists the options' v.json --colour
 expect 2 '--reassign-down-to: ' v.json --iso 3 --reassign-down-to -1
 expect 2 'expected one volume' --iso 3
