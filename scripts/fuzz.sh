@@ -29,7 +29,7 @@ if ((${#targets[@]} == 0)); then mapfile -t targets < <(find build/fuzz/bin -nam
 # Initial files, in addition to the findings of earlier runs.
 seeds_of() {
   case $1 in
-    volume) printf '%s\n' "$PWD/tests/volume_data/vtk_files" ;;
+    volume) printf '%s\n' "$PWD/tests/volume_data/vtk_files" "$PWD/tests/volume_data/netcdf_files" ;;
   esac
 }
 for target in "${targets[@]}"; do

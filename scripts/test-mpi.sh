@@ -36,7 +36,7 @@ while (($# > 0)); do
 done
 
 packages=(g++ cmake ninja-build libboost-serialization-dev libcli11-dev nlohmann-json3-dev libfmt-dev libpng-dev libxxhash-dev
-  nettle-dev zlib1g-dev libeigen3-dev catch2 procps)
+  nettle-dev zlib1g-dev libexpat1-dev liblz4-dev liblzma-dev libeigen3-dev catch2 procps)
 tree=build/mpi
 options=(-D SKEL_SIM=OFF)
 if [ $mpich = yes ]; then

@@ -57,8 +57,7 @@ void add_surface_options(CLI::App& app, options& o) {
 void add_options(CLI::App& app, options& o) {
   app.add_option("VOLUME", o.file,
                  "volume: .vti, .vtr, .nc, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of "
-                 "slices; float64 "
-                 "is stored as float32");
+                 "slices; float64 is stored as float32");
   app.add_option("--field", o.field,
                  "computed volume: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, sphere; "
                  "each also as NAME:AxBxC");

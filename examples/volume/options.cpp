@@ -27,7 +27,7 @@ void add_options(CLI::App& app, options& o) {
                  "its times from "
                  "--time on")
       ->capture_default_str()
-      ->check(CLI::Range(1, 240));
+      ->check(CLI::Range(1, 100000));
   app.add_option("--grid", o.grid,
                  "ranks that read the volume: root (broadcasts it) or all (all must reach the file)")
       ->capture_default_str()
@@ -89,6 +89,8 @@ void check(options const& o) {
   if (o.steps > 1 && o.frames > 1) throw skel::usage_error("--steps and --frames: expected only one of them");
   if (o.steps > 1 && !o.series.empty())
     throw skel::usage_error("--steps and --series: expected only one of them");
+  if (o.steps > 240 && !o.field.empty())
+    throw skel::usage_error("--steps: expected at most 240 hours of a field");
   if (o.steps > 1 && o.field.find('@') != std::string::npos)
     throw skel::usage_error("--steps: found @HOURS in --field, expected none (steps begin at hour 0)");
   if (!o.field.empty() && (!o.choice.variable.empty() || o.choice.time > 0))

@@ -86,12 +86,15 @@ void space_evenly(volume_header& header, std::array<double, 3> const& origin,
   check_coordinates(header, place);
 }
 
+void check_coordinates(std::span<double const> axis, std::string const& place) {
+  for (std::size_t i = 0; i < axis.size(); ++i)
+    if (!std::isfinite(axis[i]) || (i > 0 && !(axis[i - 1] < axis[i])))
+      throw skel::usage_error(
+          fmt::format("{}: coordinates must increase, found {} in place {}", place, axis[i], i));
+}
+
 void check_coordinates(volume_header const& header, std::string const& place) {
-  for (auto const& c : header.coordinates)
-    for (std::size_t i = 0; i < c.size(); ++i)
-      if (!std::isfinite(c[i]) || (i > 0 && !(c[i - 1] < c[i])))
-        throw skel::usage_error(
-            fmt::format("{}: coordinates must increase, found {} in place {}", place, c[i], i));
+  for (auto const& axis : header.coordinates) check_coordinates(axis, place);
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -13,6 +13,8 @@
 namespace volume_data {
 
 [[nodiscard]] std::unique_ptr<volume_reader> open_vtk(std::string const& path, volume_choice const& choice);
+[[nodiscard]] std::unique_ptr<volume_reader> open_netcdf(std::string const& path,
+                                                         volume_choice const& choice);
 [[nodiscard]] std::unique_ptr<volume_reader> open_nrrd(std::string const& path);
 [[nodiscard]] std::unique_ptr<volume_reader> open_meta_image(std::string const& path);
 [[nodiscard]] std::unique_ptr<volume_reader> open_raw(std::string const& sidecar);
@@ -23,6 +25,7 @@ struct variable_info {
   bool is_volume = true;
 };
 [[nodiscard]] std::vector<variable_info> list_vtk(std::string const& path);
+[[nodiscard]] std::vector<variable_info> list_netcdf(std::string const& path);
 
 /// Throws usage_error unless choice.time is one of so many times.
 void require_time(std::string const& path, volume_choice const& choice, std::size_t times);
@@ -42,6 +45,7 @@ void space_evenly(volume_header& header, std::array<double, 3> const& origin,
                   std::array<double, 3> const& spacing, std::string const& place);
 /// Throws usage_error `place: ...` unless the coordinates are finite and increasing.
 void check_coordinates(volume_header const& header, std::string const& place);
+void check_coordinates(std::span<double const> axis, std::string const& place);
 
 /// Parses exactly `count` numbers separated by white space. Throws usage_error `place: key:
 /// expected ...`.

@@ -51,6 +51,7 @@ bool ends_with(std::string_view path, std::initializer_list<std::string_view> en
 }
 
 bool is_vtk(std::string const& path) { return ends_with(path, {".vti", ".vtr"}); }
+bool is_netcdf(std::string const& path) { return ends_with(path, {".nc", ".nc4", ".cdf"}); }
 
 /// Opens a file of a format with one variable.
 std::unique_ptr<volume_reader> open_single(std::string const& path) {
@@ -67,6 +68,7 @@ std::unique_ptr<volume_reader> open_single(std::string const& path) {
 
 std::vector<variable_info> variables(std::string const& path) {
   if (is_vtk(path)) return list_vtk(path);
+  if (is_netcdf(path)) return list_netcdf(path);
   auto const& h = open_single(path)->header();
   return {{"", std::string(name_of(h.type)), fmt::format("{} x {} x {}", h.size[0], h.size[1], h.size[2]), "",
            true}};
@@ -81,6 +83,7 @@ std::string name_of(std::string const& path, volume_choice const& choice) {
 
 std::unique_ptr<volume_reader> open_volume(std::string const& path, volume_choice const& choice) {
   if (is_vtk(path)) return open_vtk(path, choice);
+  if (is_netcdf(path)) return open_netcdf(path, choice);
   auto volume = open_single(path);
   if (!choice.variable.empty())
     throw skel::usage_error(fmt::format("{}: found one variable without a name, expected no --variable {}",
@@ -98,9 +101,9 @@ std::string list_variables(std::string const& path) {
   }
   std::string text;
   for (auto const& v : all) {
-    auto line = fmt::format("{:{}}  {:{}}  {:{}}  {}", v.name, widths[0], v.type, widths[1], v.size,
-                            widths[2], v.unit);
-    if (!v.is_volume) line += "(not a volume)";
+    auto line = fmt::format("{:{}}  {:{}}  {:{}}", v.name, widths[0], v.type, widths[1], v.size, widths[2]);
+    if (!v.unit.empty()) line += "  " + v.unit;
+    if (!v.is_volume) line += "  (not a volume)";
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }

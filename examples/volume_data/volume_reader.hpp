@@ -77,11 +77,11 @@ struct volume_choice {
 [[nodiscard]] std::string name_of(std::string const& path, volume_choice const& choice);
 
 /// Opens a file by its extension: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64;
-/// zlib, LZ4, LZMA), .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a
-/// sidecar of raw values), .raw (with the sidecar FILE.raw.json); or a folder of .png files, one
-/// per slice, in the order of the numbers in their names. Sizes in a header are not trusted: before
-/// memory is allocated, the file must be able to hold that many values. Throws usage_error `path:
-/// place: what was expected`.
+/// zlib, LZ4, LZMA), .nc, .nc4, .cdf (netCDF, if built with it), .nrrd, .nhdr (raw, gzip, ascii),
+/// .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values), .raw (with the sidecar
+/// FILE.raw.json); or a folder of .png files, one per slice, in the order of the numbers in their
+/// names. Sizes in a header are not trusted: before memory is allocated, the file must be able to
+/// hold that many values. Throws usage_error `path: place: what was expected`.
 [[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path,
                                                          volume_choice const& choice = {});
 

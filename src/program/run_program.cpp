@@ -41,7 +41,8 @@ void finish(common_options const& options, std::string const& program, run_outco
   std::vector<observe::rank_trace> traces;
   if (options.traces()) traces = ctx.traces();
   write_run_files(options, program, outcome, traces);
-  if (!options.quiet) fmt::print("{}\n", summary_line(outcome.run));
+  bool const has_run = !outcome.run.skeleton.empty();  // or the program has only answered a question
+  if (!options.quiet && has_run) fmt::print("{}\n", summary_line(outcome.run));
   std::fflush(stdout);
 }
 

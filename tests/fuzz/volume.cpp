@@ -1,6 +1,7 @@
 // libFuzzer: any bytes in a file of any format give a volume or an error, and reading with skipped
 // slices gives the same values. The first byte selects the format, unless the input is a VTK XML
-// file. Other files named in a header do not exist.
+// or a classic netCDF file (HDF5 crashes with damaged files). Other files named in a header do not
+// exist.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,13 +20,14 @@ namespace {
 
 /// A file with each extension in a folder of its own.
 std::string path_of(unsigned format) {
-  static constexpr std::array endings{".vti", ".vtr", ".nrrd", ".nhdr", ".mha", ".mhd", ".json", ".png"};
+  static constexpr std::array endings{".vti", ".vtr",  ".nrrd", ".nhdr", ".mha",
+                                      ".mhd", ".json", ".png",  ".nc"};
   static std::string const folder = [] {
     std::string name = "/tmp/skel-fuzz-volume-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) std::abort();
     return name;
   }();
-  return folder + "/v" + endings[format % endings.size()];
+  return folder + "/v" + endings[format];
 }
 
 /// A picture becomes the only slice of a stack.
@@ -41,9 +43,10 @@ std::string volume_of(std::string const& path) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   if (size == 0) return 0;
-  bool const xml = data[0] == '<';
-  auto const path = path_of(xml ? 0 : data[0]);
-  auto const content = fuzz::input{data, size}.bytes().subspan(xml ? 0 : 1);
+  constexpr unsigned selected = 8, netcdf = 8;  // the formats that a byte selects
+  bool const whole = data[0] == '<' || data[0] == 'C';
+  auto const path = path_of(data[0] == '<' ? 0U : data[0] == 'C' ? netcdf : data[0] % selected);
+  auto const content = fuzz::input{data, size}.bytes().subspan(whole ? 0 : 1);
   int const file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);  // NOLINT
   if (file < 0 || write(file, content.data(), content.size()) != static_cast<ssize_t>(content.size()))
     std::abort();

@@ -38,6 +38,10 @@ sed s/v.bin/short.bin/ v.json >short.json
 expect 2 'short.bin' short.json --iso 50 -o no.ply
 [ ! -e no.ply ]
 expect 2 'none.vti: No such file' none.vti --iso 1
+expect 0 '' v.json --list
+printf '  uint8  3 x 3 x 3\n' | cmp - out
+expect 2 'found one variable without a name, expected no --variable x' v.json --iso 1 --variable x
+expect 2 '--variable, --time: expected a file VOLUME, found --field' --field wind --iso 1 --time 1
 expect 2 '--iso: expected the values of the surfaces' v.json
 expect 2 'The following argument was not expected: --colour; --help lists the options' v.json --colour
 expect 2 '--reassign-down-to: ' v.json --iso 3 --reassign-down-to -1

@@ -42,7 +42,24 @@ expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
 expect 2 "unknown extension; known: .png, .ppm, .pfm" --field wind -o a.jpg
 expect 2 'only wind changes with time' --field sphere --steps 2
 expect 2 '0 to 240 hours behind @, found "x"' --field wind@x
-expect 2 '--steps: expected a --field' v.json --steps 2
+expect 2 'v.json: --time: expected 0 (the file has one time), found 1' v.json --steps 2 --size 8x8
+expect 2 '--steps: expected at most 240 hours of a field' --field wind --steps 241
+expect 2 '--steps and --series: expected only one of them' --series v.json --steps 2
+expect 2 '--variable, --time: expected a file FIELD, found --field' --field wind --variable speed
+expect 2 '--list: expected a file FIELD' --field wind --list
+
+# A file of two arrays and times.
+a="<DataArray format='ascii' type='Int8'"
+printf '%s' "<VTKFile><ImageData WholeExtent='0 1 0 1 0 1' TimeValues='0 1'><Piece Extent='0 1 0 1 0 1'><PointData>
+  $a Name='speed' TimeStep='0'>0 1 2 3 4 5 6 7</DataArray>$a Name='speed' TimeStep='1'>7 6 5 4 3 2 1 0</DataArray>
+  $a Name='other'>7 6 5 4 3 2 1 0</DataArray></PointData></Piece></ImageData></VTKFile>" >two.vti
+expect 0 '' two.vti --list
+printf 'speed  Int8  2 x 2 x 2, 2 times\nother  Int8  2 x 2 x 2, 2 times\n' | cmp - out
+expect 0 '' two.vti --array speed --size 8x8 --steps 2 -o step.png
+expect 0 '' two.vti --variable other --size 8x8 -o other.png
+expect 0 '' two.vti --time 1 --size 8x8 -o time.png
+cmp step-001.png other.png && cmp step-001.png time.png && ! cmp -s step-000.png step-001.png
+expect 2 'two.vti: --time: expected 0 to 1, found 2' two.vti --time 1 --steps 2 --size 8x8
 expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, found "a"b"' --field wind --background 'a"b'
 expect 2 'none.png: ' --field wind:5x5x5 --background none.png
 expect 0 '' --field turbulence:80x80x80 --size 20x15 --memory 2 --frames 2 -o slabs.png --report run.json

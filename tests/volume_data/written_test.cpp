@@ -20,7 +20,7 @@ void check_all(std::string const& folder) {
     volume_choice choice;
     words >> file >> type >> choice.time;
     std::getline(words >> std::ws, choice.variable);
-    auto const g = read_grid(*open_volume(folder + "/" + file, choice));
+    auto const g = read_grid(*open_volume((std::filesystem::path(folder) / file).string(), choice));
     CHECK(name_of(g.header.type) == (type == "bit" ? "uint8" : type));
     int const most = type == "bit" ? 2 : 120;
     bool same = g.header.samples() == test::samples;
