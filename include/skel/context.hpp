@@ -55,8 +55,8 @@ class call_slot {
 }  // namespace detail
 
 /// How a context behaves. The environment variables SKEL_THREADS, SKEL_THREADS_PER_DEVICE,
-/// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST and SKEL_CHECK_INPUTS set
-/// the defaults.
+/// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST, SKEL_CLUSTER, SKEL_HOST_LOAD
+/// and SKEL_CHECK_INPUTS set the defaults.
 struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: its share of the cores it may use
   /// Compute threads for each accelerator of this rank (worker_info::device), whatever `threads` says:
@@ -74,6 +74,12 @@ struct context_options {
   /// The name of this rank's host; %r stands for the rank. Empty: the system's name. Ranks of one
   /// host share its disk (docs/reference/checkpoint.md), so different names let one machine act as several.
   std::string host{};
+  /// The cluster of this rank's host. A store of the ranks' disks can keep to one cluster, and every
+  /// n-th checkpoint elsewhere (docs/checkpoint.md). Empty: none.
+  std::string cluster{};
+  /// Threads that want to run on this rank's host, per core: shards go to hosts with little load if
+  /// there is a choice. Empty: the system's average over a minute.
+  std::optional<double> host_load{};
   /// Whether the ranks compare the contents of replicated lists and problems; they always compare a
   /// list's length. Empty: only in builds with assertions (NDEBUG undefined).
   std::optional<bool> check_inputs{};

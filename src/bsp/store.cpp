@@ -90,6 +90,7 @@ std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(genera
 // --- the root
 
 std::vector<storage::generation_plan> bsp_store::open() {
+  if (!quiet_ && !places_.warning.empty()) warn_of_store(places_.warning);
   ask_at_start(store_, quiet_, [&](storage::repository const& store) {
     if (resumes_from(store, options_)) {
       auto const all = store.candidates();

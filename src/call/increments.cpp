@@ -42,18 +42,14 @@ increments::increments(storage::repository const& to, storage::report_problem co
 }
 
 increments::chain& increments::chain_of(storage::generation_plan const& plan) {
-  auto const& o = store_.options();
-  return chains_[both_ && storage::goes_remote(o.places, {o.home, 0, plan.generation, o.remote_every}) ? 1
-                                                                                                       : 0];
+  return chains_[both_ && store_.goes_remote(plan) ? 1 : 0];
 }
 
 void increments::resume_from(storage::stored_generation const& from, std::vector<std::byte> const& content) {
-  bool remote = both_;
+  bool const remote = both_ && store_.lies_in(from, true);
   std::vector<storage::generation_plan> generations;
-  for (auto const* g = &from; g != nullptr; g = g->base.get()) {
+  for (auto const* g = &from; g != nullptr; g = g->base.get())
     generations.insert(generations.begin(), g->plan);
-    remote = remote && store_.is_remote(*g);
-  }
   chains_[remote ? 1 : 0].generations = std::move(generations);
   if (both_) chains_[remote ? 0 : 1].unsaved = {std::make_shared<std::vector<std::byte> const>(content)};
 }

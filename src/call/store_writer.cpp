@@ -99,6 +99,7 @@ bool resumes_from(storage::repository const& store, checkpoint_options const& op
 
 std::optional<std::vector<std::byte>> store_writer::open() {
   std::optional<std::vector<std::byte>> left;
+  if (!quiet_ && !places_.warning.empty()) warn_of_store(places_.warning);
   ask_at_start(store_, quiet_, [&](storage::repository const& store) {
     if (!resumes_from(store, options_)) return;
     auto found = store.restore();

@@ -1,7 +1,10 @@
 #include "disk_host.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -20,6 +23,13 @@ std::vector<std::byte> read_some(storage::file& f, std::uint64_t offset, std::ui
   std::vector<std::byte> bytes(std::min(length, most_read));
   bytes.resize(f.read_at(offset, bytes));
   return bytes;
+}
+
+// Over the last minute. Includes this job's own threads: they use the host, too.
+double system_load() {
+  double running = 0;
+  auto const cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return getloadavg(&running, 1) == 1 && cores > 0 ? running / static_cast<double>(cores) : 0;
 }
 
 opened_file look_at(storage::file& f) {
@@ -70,6 +80,8 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
   switch (r.what) {
     case disk_call::describe:
       return describe(r.path);
+    case disk_call::use:
+      return encode(use_of(r.path));
     case disk_call::create:
       open_[{from, r.file}] = files.create(r.path);
       break;
@@ -108,10 +120,17 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
 // writable is found out on first use, as for any directory.
 std::vector<std::byte> disk_host::describe(std::string const& pattern) const {
   std::error_code ignored;
-  auto directory = std::filesystem::absolute(expand_disk(pattern, host_, rank_), ignored).lexically_normal();
+  auto directory =
+      std::filesystem::absolute(expand_disk(pattern, host_.name, rank_), ignored).lexically_normal();
   if (!directory.has_filename()) directory = directory.parent_path();  // strips a trailing slash
   std::filesystem::create_directories(directory, ignored);
-  return encode(std::vector{host_, directory.string()});
+  return encode(std::vector{host_.name, directory.string(), host_.cluster});
+}
+
+storage::disk_use disk_host::use_of(std::string const& directory) const {
+  std::error_code missing;
+  auto const space = std::filesystem::space(directory, missing);
+  return {host_.load.value_or(system_load()), missing ? 0 : space.available};
 }
 
 storage::file& disk_host::file_of(int from, std::uint64_t number) {

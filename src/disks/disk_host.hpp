@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,13 @@
 
 namespace skel::detail {
 
+/// What a rank's options say of its host.
+struct host_info {
+  std::string name{};
+  std::string cluster{};         // empty: none
+  std::optional<double> load{};  // empty: measured
+};
+
 /// Expands %h to the host's name, %r to the rank and %% to a percent sign. Throws usage_error for
 /// any other use of %.
 [[nodiscard]] std::string expand_disk(std::string const& pattern, std::string const& host, int rank);
@@ -20,17 +28,18 @@ namespace skel::detail {
 /// The disk of one rank. Not thread-safe.
 class disk_host {
  public:
-  disk_host(int rank, std::string host) : rank_(rank), host_(std::move(host)) {}
+  disk_host(int rank, host_info host) : rank_(rank), host_(std::move(host)) {}
   /// Performs a request of rank `from`. Errors are part of the answer.
   [[nodiscard]] disk_answer perform(int from, disk_request const& r);
 
  private:
   [[nodiscard]] std::vector<std::byte> result(int from, disk_request const& r);
   [[nodiscard]] std::vector<std::byte> describe(std::string const& pattern) const;
+  [[nodiscard]] storage::disk_use use_of(std::string const& directory) const;
   [[nodiscard]] storage::file& file_of(int from, std::uint64_t number);
 
   int rank_;
-  std::string host_;
+  host_info host_;
   std::map<std::pair<int, std::uint64_t>, std::unique_ptr<storage::file>> open_;  // by rank and file number
 };
 

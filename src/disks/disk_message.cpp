@@ -88,6 +88,20 @@ opened_file decode_opened(std::span<std::byte const> bytes) {
   return f;
 }
 
+std::vector<std::byte> encode(storage::disk_use const& u) {
+  std::vector<std::byte> out;
+  bytes::put_raw(out, u.load.value_or(0));
+  bytes::put_varint(out, u.free);
+  return out;
+}
+
+storage::disk_use decode_use(std::span<std::byte const> bytes) {
+  storage::disk_use u;
+  u.load = bytes::get_raw<double>(bytes);
+  u.free = bytes::get_varint(bytes);
+  return u;
+}
+
 std::vector<std::byte> encode(std::vector<std::string> const& texts) {
   std::vector<std::byte> out;
   bytes::put_varint(out, texts.size());

@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "skel/storage/file_system.hpp"
 #include "transport/packet.hpp"
 
 namespace skel::detail {
 
 /// One call per function of storage::file_system and storage::file. In addition, `describe` returns
-/// the location of a disk, and a rank sends itself `close_all` to close the files of a lost rank.
+/// the location of a disk: host, directory and cluster, and a rank sends itself `close_all` to close the
+/// files of a lost rank.
 enum class disk_call : std::uint8_t {
   describe,
   create,
@@ -26,6 +28,7 @@ enum class disk_call : std::uint8_t {
   remove,
   list,
   sync_directory,
+  use,
   close_all
 };
 
@@ -63,6 +66,9 @@ struct opened_file {
 };
 [[nodiscard]] std::vector<std::byte> encode(opened_file const& f);
 [[nodiscard]] opened_file decode_opened(std::span<std::byte const> bytes);
+
+[[nodiscard]] std::vector<std::byte> encode(storage::disk_use const& u);
+[[nodiscard]] storage::disk_use decode_use(std::span<std::byte const> bytes);
 
 [[nodiscard]] std::vector<std::byte> encode(std::vector<std::string> const& texts);
 [[nodiscard]] std::vector<std::string> decode_texts(std::span<std::byte const> bytes);

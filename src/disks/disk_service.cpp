@@ -14,7 +14,7 @@ constexpr auto still_answers = std::chrono::seconds(10);
 constexpr auto look_again = std::chrono::milliseconds(100);
 }  // namespace
 
-disk_service::disk_service(int rank, int size, std::string host, bool reachable, std::function<void()> wake)
+disk_service::disk_service(int rank, int size, host_info host, bool reachable, std::function<void()> wake)
     : rank_(rank),
       host_(std::move(host)),
       reachable_(reachable),

@@ -26,14 +26,14 @@ class disk_service {
  public:
   /// `reachable`: whether ranks can send requests to each other at any time. `wake` asks the engine
   /// to send messages.
-  disk_service(int rank, int size, std::string host, bool reachable, std::function<void()> wake);
+  disk_service(int rank, int size, host_info host, bool reachable, std::function<void()> wake);
   ~disk_service();
   disk_service(disk_service const&) = delete;
   disk_service& operator=(disk_service const&) = delete;
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return static_cast<int>(lost_.size()); }
-  [[nodiscard]] std::string const& host() const { return host_; }
+  [[nodiscard]] std::string const& host() const { return host_.name; }
   [[nodiscard]] bool reachable() const { return reachable_; }
 
   // --- from any thread, without the engine's lock ---
@@ -41,6 +41,10 @@ class disk_service {
   [[nodiscard]] ticket ask(int rank, disk_request const& r);
   /// Throws skel::error if the rank is lost before it answers.
   [[nodiscard]] disk_answer wait(ticket t);
+  /// Performs a request on this rank's own disk, without files that stay open.
+  [[nodiscard]] disk_answer perform(disk_request const& r) const {
+    return disk_host(rank_, host_).perform(rank_, r);
+  }
   /// Discards the answer.
   void forget(ticket t);
   /// Sends a request without waiting for its outcome.
@@ -82,7 +86,7 @@ class disk_service {
   [[nodiscard]] bool hopeless(int rank) const;
 
   int rank_;
-  std::string host_;
+  host_info host_;
   bool reachable_;
   std::function<void()> wake_;
   mutable std::mutex mutex_;

@@ -1,6 +1,7 @@
 #include "rank_files.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "base/format.hpp"
@@ -49,6 +50,28 @@ disk_answer rank_files::ask(place const& p, disk_request const& r) {
 bool rank_files::gone(std::string const& directory) {
   auto const p = find(directory);
   return !here(p) && lost(*p.disk);
+}
+
+std::vector<storage::disk_use> rank_files::use_of(std::vector<std::string> const& directories) {
+  std::vector<storage::disk_use> uses(directories.size(), {{}, 0});
+  std::vector<disk_service::ticket> asked(directories.size());  // all, before the first answers
+  auto const question = [](place const& p) { return disk_request{.what = disk_call::use, .path = p.path}; };
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    auto const p = find(directories[i]);
+    if (here(p)) continue;
+    auto const living = std::ranges::find_if(p.disk->ranks, [&](int r) { return !service_.lost(r); });
+    if (living != p.disk->ranks.end()) asked[i] = service_.ask(*living, question(p));
+  }
+  for (std::size_t i = 0; i < directories.size(); ++i) try {
+      auto const p = find(directories[i]);
+      if (here(p))
+        uses[i] = decode_use(service_.perform(question(p)).content);
+      else if (asked[i] != 0)
+        uses[i] = decode_use(wait_for(service_, asked[i], p.disk->host).content);
+      if (!p.disk) uses[i].load.reset();  // its host is not known
+    } catch (error const&) {              // NOLINT(bugprone-empty-catch): lost
+    }
+  return uses;
 }
 
 double rank_files::transfer_seconds() { return transfer_of_this_thread(); }
@@ -126,37 +149,67 @@ std::vector<rank_disk> rank_files::add(std::string const& pattern) {
   std::vector<rank_disk> found;
   for (int r = 0; r < service_.size(); ++r) try {
       auto const t = asked[static_cast<std::size_t>(r)];
-      auto const a = t != 0 ? service_.wait(t) : disk_host(r, service_.host()).perform(r, question);
+      auto const a = t != 0 ? service_.wait(t) : service_.perform(question);
       auto const says = decode_texts(a.content);
       auto const same = std::ranges::find_if(
           found, [&](auto const& d) { return d.host == says.at(0) && d.directory == says.at(1); });
       if (same != found.end())
         same->ranks.push_back(r);
       else
-        found.push_back({says.at(0), says.at(1), {r}});
+        found.push_back({says.at(0), says.at(1), says.at(2), {r}});
     } catch (error const&) {  // NOLINT(bugprone-empty-catch): lost
     }
   disks_.insert(disks_.end(), found.begin(), found.end());
   return found;
 }
 
+namespace {
+// Removes @CLUSTER from the end of DIR@CLUSTER. A slash after the @ makes it part of the directory.
+std::optional<std::string> cut_cluster(std::string& pattern) {
+  auto const at = pattern.rfind('@');
+  if (at == std::string::npos || pattern.find('/', at) != std::string::npos) return {};
+  auto cluster = pattern.substr(at + 1);
+  pattern.resize(at);
+  return cluster;
+}
+}  // namespace
+
 store_places find_places(disk_service& of, checkpoint_options const& options) {
   constexpr std::string_view on_ranks = "ranks:";
   store_places s;
+  std::string of_cluster;
   auto files = std::make_unique<rank_files>(of);
   auto const add = [&](std::string const& named, bool remote) {
     if (!named.starts_with(on_ranks)) {
       s.places.push_back({named, {}, remote});
       return;
     }
-    auto const pattern = named.substr(on_ranks.size());
-    if (pattern.empty())
-      throw usage_error(detail::format("\"{}\": missing directory, expected ranks:DIR", named));
-    for (auto const& d : files->add(pattern)) s.places.push_back({d.name(), d.host, remote});
+    auto pattern = named.substr(on_ranks.size());
+    auto const cluster = cut_cluster(pattern);
+    auto const refuse = [&](std::string_view why) {
+      throw usage_error(detail::format("\"{}\": {}", named, why));
+    };
+    if (pattern.empty()) refuse("missing directory, expected ranks:DIR");
+    if (cluster && cluster->empty()) refuse("missing cluster, expected ranks:DIR@CLUSTER");
+    if (cluster && remote) refuse("remote directories have no cluster, expected ranks:DIR");
+    bool some_cluster = false;
+    for (auto const& d : files->add(pattern)) {
+      some_cluster = some_cluster || !d.cluster.empty();
+      s.places.push_back({d.name(), d.host, remote || (cluster && *cluster != d.cluster)});
+    }
     s.home = of.host();
+    if (!cluster) return;
+    if (!some_cluster) refuse("no rank has a cluster, set SKEL_CLUSTER");
+    of_cluster = named;
   };
   for (auto const& d : options.store) add(d, false);
   for (auto const& d : options.remote_store) add(d, true);
+  auto const elsewhere =
+      static_cast<std::size_t>(std::ranges::count(s.places, true, &storage::place::remote));
+  if (!of_cluster.empty() && elsewhere == s.places.size())
+    s.warning = of_cluster + ": no rank is of this cluster";
+  else if (!of_cluster.empty() && elsewhere == 0)
+    s.warning = of_cluster + ": all ranks are of this cluster, so no checkpoint is kept elsewhere";
   s.files = std::move(files);
   return s;
 }

@@ -16,6 +16,7 @@ namespace skel::detail {
 /// A directory that only the ranks of one host reach. Paths in it begin with name().
 struct rank_disk {
   std::string host, directory;
+  std::string cluster{};     // of that host; empty: none
   std::vector<int> ranks{};  // ranks on that host
   [[nodiscard]] std::string name() const { return host + ":" + directory; }
 };
@@ -41,6 +42,7 @@ class rank_files final : public storage::file_system {
   std::vector<std::string> list(std::string const& directory) override;
   void sync_directory(std::string const& directory) override;
   [[nodiscard]] bool gone(std::string const& directory) override;
+  [[nodiscard]] std::vector<storage::disk_use> use_of(std::vector<std::string> const& directories) override;
   [[nodiscard]] double transfer_seconds() override;
 
  private:
@@ -64,10 +66,12 @@ class rank_files final : public storage::file_system {
 };
 
 /// The directories of a store and the files in them. `ranks:DIR` is expanded to one directory per
-/// host (and per DIR, if it contains %h or %r).
+/// host (and per DIR, if it contains %h or %r). With `ranks:DIR@CLUSTER` those of other clusters are
+/// remote.
 struct store_places {
   std::vector<storage::place> places;
-  std::string home{};  // directory on this rank's host, if there is one
+  std::string home{};     // directory on this rank's host, if there is one
+  std::string warning{};  // empty: none
   std::unique_ptr<storage::file_system> files;
 };
 /// Asks all ranks for their disks and creates their directories, if the options name any. Throws

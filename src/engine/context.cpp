@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -68,6 +69,14 @@ context_options context_options::from_environment() {
     } catch (usage_error const& bad) {
       throw usage_error(std::string("SKEL_HOST: ") + bad.what());
     }
+  }
+  if (auto const* c = environment("SKEL_CLUSTER")) o.cluster = c;
+  if (auto const* l = environment("SKEL_HOST_LOAD")) {
+    char* end = nullptr;
+    double const load = std::strtod(l, &end);
+    if (end == l || *end != '\0' || !std::isfinite(load) || load < 0)
+      throw usage_error(detail::format("SKEL_HOST_LOAD must be a number of at least 0, found \"{}\"", l));
+    o.host_load = load;
   }
   if (auto const* c = environment("SKEL_CHECK_INPUTS")) {
     std::string_view const word = c;

@@ -49,7 +49,7 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
       owns_time_(wires_->owns_time()),
       any_time_(wires_->any_time() && any_thread_),
       gate_(rank_, size_),
-      disks_(rank_, size_, host_, any_time_ && !owns_time_, [this] {
+      disks_(rank_, size_, {host_, options_.cluster, options_.host_load}, any_time_ && !owns_time_, [this] {
         std::lock_guard const lock(helper_mutex_);
         helper_wakes_.notify_all();
       }) {

@@ -136,7 +136,8 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
                          ->check(parsed_by([](std::string const& text) { std::ignore = code_named(text); }));
   auto* const store =
       app.add_option("--store", options.store,
-                     "directories for its shards; ranks:DIR stores one shard on each rank's host")
+                     "directories for its shards; ranks:DIR stores one shard on each rank's host, "
+                     "ranks:DIR@CLUSTER on hosts of this SKEL_CLUSTER (others: --remote-every)")
           ->type_name("DIR,...")
           ->delimiter(',');
   auto* const remote = app.add_option("--remote", options.remote,
@@ -144,7 +145,8 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
                            ->type_name("DIR,...")
                            ->delimiter(',');
   auto* const remote_every =
-      app.add_option("--remote-every", options.remote_every, "interval of remote checkpoints")
+      app.add_option("--remote-every", options.remote_every,
+                     "interval of checkpoints in remote directories and other clusters")
           ->type_name("N")
           ->capture_default_str()
           ->check(CLI::Range(1, 1000000));
@@ -181,7 +183,7 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
   every->needs(code);
   between_failures->needs(code);
   remote->needs(code);
-  remote_every->needs(remote);
+  remote_every->needs(code);
   key->needs(code);
   for (auto* const o : {code, store, remote, remote_every, every, between_failures, resume, object, key})
     o->group("Checkpoints");
@@ -194,7 +196,7 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
   c.code = code_named(checkpoint_code);
   c.store = store;
   c.remote_store = remote;
-  c.remote_every = remote.empty() ? 0 : remote_every;
+  c.remote_every = remote_every;
   if (every) c.every_seconds = every->count();
   c.mean_seconds_between_failures = between_failures.count();
   c.resume = resume == "yes";

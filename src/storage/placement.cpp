@@ -1,6 +1,8 @@
 #include "skel/storage/placement.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "skel/error.hpp"
@@ -12,16 +14,31 @@ namespace {
 // A host and its eligible places, in the order in which they were given.
 struct host {
   std::string const* name;
+  std::optional<double> load;
   std::vector<std::size_t> places;
 };
 
-std::vector<host> hosts_of(std::span<place const> places, bool remote) {
+// Sorts by load, in steps of a factor of two from the least on. If noise told equal hosts apart, the shards
+// of all parts would go to the same few.
+void least_loaded_first(std::span<host> hosts) {
+  double least = std::numeric_limits<double>::infinity();
+  for (auto const& h : hosts) least = std::min(least, h.load.value_or(least));
+  constexpr double idle = 0.25;
+  auto const step = [&](host const& h) {
+    return std::max(0, std::ilogb(h.load.value_or(0) / std::max(least, idle)));
+  };
+  std::ranges::stable_sort(hosts, {}, step);
+}
+
+std::vector<host> hosts_of(std::span<place const> places, placement_choice const& how, std::uint64_t room) {
+  bool const remote = goes_remote(places, how);
   std::vector<host> hosts;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].remote != remote) continue;
+    auto const use = how.use.empty() ? disk_use{} : how.use.at(i);
+    if (places[i].remote != remote || use.free < room) continue;
     auto const& name = host_of(places[i]);
     auto known = std::ranges::find_if(hosts, [&](auto const& h) { return *h.name == name; });
-    if (known == hosts.end()) known = hosts.insert(known, {&name, {}});
+    if (known == hosts.end()) known = hosts.insert(known, {&name, use.load, {}});
     known->places.push_back(i);
   }
   return hosts;
@@ -38,15 +55,25 @@ bool goes_remote(std::span<place const> places, placement_choice const& how) {
   return how.remote_every != 0 && how.generation % how.remote_every == 0;
 }
 
+bool has_choice(std::span<place const> places, std::size_t shards, placement_choice const& how) {
+  return hosts_of(places, how, 0).size() > shards;
+}
+
 std::vector<std::size_t> place_shards(std::span<place const> places, std::size_t shards,
                                       placement_choice const& how) {
   if (places.empty()) throw usage_error("missing directories for shards");
-  auto const hosts = hosts_of(places, goes_remote(places, how));
+  auto hosts = hosts_of(places, how, how.shard_bytes * how.parts);
+  if (hosts.size() < shards) hosts = hosts_of(places, how, how.shard_bytes);
+  if (hosts.empty()) hosts = hosts_of(places, how, 0);
   auto const home = std::ranges::find_if(hosts, [&](auto const& h) { return *h.name == how.home; });
-  auto const first = home != hosts.end() ? static_cast<std::size_t>(home - hosts.begin()) : how.part;
+  bool const at_home = home != hosts.end();
+  std::rotate(hosts.begin(),
+              at_home ? home : hosts.begin() + static_cast<std::ptrdiff_t>(how.part % hosts.size()),
+              hosts.end());
+  least_loaded_first(std::span(hosts).subspan(at_home ? 1 : 0));
   std::vector<std::size_t> chosen(shards);
   for (std::size_t s = 0; s < shards; ++s) {
-    auto const& at = hosts[(first + s) % hosts.size()].places;
+    auto const& at = hosts[s % hosts.size()].places;
     // Parts of one host start at different directories.
     chosen[s] = at[(how.part + s / hosts.size()) % at.size()];
   }

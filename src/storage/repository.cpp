@@ -277,8 +277,13 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
     cipher = sealed(object, *options_.seal_with, source);
   }
   auto const places = present();
-  auto const where = place_shards(places, object.code.shards(),
-                                  {options_.home, part, plan.generation, options_.remote_every});
+  placement_choice how{options_.home, part, plan.generation, options_.remote_every};
+  if (has_choice(places, object.code.shards(), how)) {
+    how.use = files_->use_of(directories_of(places));
+    how.shard_bytes = shard_layout{shard_header{object}.encode().size(), &object}.file_bytes();
+    how.parts = plan.parts;
+  }
+  auto const where = place_shards(places, object.code.shards(), how);
   std::map<std::uint32_t, std::size_t> wanted;
   for (std::uint32_t i = 0; i < where.size(); ++i) wanted[i] = where[i];
   spread shards(*files_, places, report_);
@@ -309,6 +314,10 @@ void repository::commit(generation_plan const& plan, std::optional<run_history> 
   write_manifest(*found);
 }
 
+bool repository::goes_remote(generation_plan const& plan) const {
+  return storage::goes_remote(present(), {options_.home, 0, plan.generation, options_.remote_every});
+}
+
 std::vector<std::string> repository::write_manifest(stored_generation const& of) const {
   manifest m{of.written_by.value_or(options_.identity), of.plan, {}, of.history};
   for (auto const& [number, p] : of.parts) {
@@ -317,7 +326,8 @@ std::vector<std::string> repository::write_manifest(stored_generation const& of)
     for (auto const& [index, path] : p.shards) m.parts.back().shards[index] = path;
   }
   auto const places = present();
-  bool const remote = goes_remote(places, {options_.home, 0, of.plan.generation, options_.remote_every});
+  bool const remote =
+      storage::goes_remote(places, {options_.home, 0, of.plan.generation, options_.remote_every});
   std::map<std::uint32_t, std::size_t> wanted;
   for (std::size_t i = 0; i < places.size() && wanted.size() < most_manifests; ++i)
     if (places[i].remote == remote) wanted[static_cast<std::uint32_t>(wanted.size())] = i;

@@ -42,13 +42,17 @@ std::optional<std::size_t> repository::place_of(std::string const& path) const {
   return static_cast<std::size_t>(at - options_.places.begin());
 }
 
-bool repository::is_remote(stored_generation const& g) const {
-  return std::ranges::any_of(g.parts, [&](auto const& part) {
-    return std::ranges::any_of(part.second.shards, [&](auto const& shard) {
+bool repository::lies_in(stored_generation const& g, bool remote) const {
+  auto const lies = [&](auto const& part) {
+    auto const there = std::ranges::count_if(part.second.shards, [&](auto const& shard) {
       auto const at = place_of(shard.second);
-      return at && options_.places[*at].remote;
+      return at && options_.places[*at].remote == remote;
     });
-  });
+    return static_cast<std::size_t>(there) >= part.second.object.code.data_shards();
+  };
+  for (auto const* b = &g; b != nullptr; b = b->base.get())
+    if (!std::ranges::all_of(b->parts, lies)) return false;
+  return true;
 }
 
 void repository::remove_quietly(std::string const& path) const {
@@ -68,18 +72,21 @@ void repository::remove_old(generation_plan const& plan) const {
   auto const id_of = [](stored_generation const& g) { return std::pair(g.plan.generation, g.plan.stamp); };
   std::set<std::pair<std::uint64_t, std::uint64_t>> staying;
   std::set<std::uint64_t> restorable, kept;  // numbers of those kept for themselves, and with their bases
-  bool remote_kept = false;
+  std::set<bool> kept_in;                    // remote places, local ones
   for (auto const& g : all) {
     if (g.identity_hash != mine) continue;
     bool const useful = g.state() != condition::lost;
-    bool const first_remote = useful && !remote_kept && is_remote(g);
-    if (g.plan.generation < plan.generation && !(useful && restorable.size() < options_.keep) &&
-        !first_remote)
+    bool only_one = false;
+    for (bool const remote : {false, true})
+      if (useful && !kept_in.contains(remote) && lies_in(g, remote)) {
+        kept_in.insert(remote);
+        only_one = true;
+      }
+    if (g.plan.generation < plan.generation && !(useful && restorable.size() < options_.keep) && !only_one)
       continue;
     staying.insert(id_of(g));
     if (!useful) continue;
     restorable.insert(g.plan.generation);
-    remote_kept = remote_kept || first_remote;
     for (auto const* b = &g; b != nullptr; b = b->base.get()) {
       staying.insert(id_of(*b));
       kept.insert(b->plan.generation);

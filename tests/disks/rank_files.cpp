@@ -4,12 +4,15 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <future>
 #include <numeric>
 #include <thread>
 
+#include "call/increments.hpp"
 #include "call/store_writer.hpp"
 #include "catch.hpp"
 #include "engine/context_access.hpp"
@@ -71,6 +74,21 @@ void on_root(hub::job& job, std::function<void(skel::detail::engine&)> const& wh
 
 std::vector<std::string> files_in(std::string const& directory) {
   return skel::storage::real_file_system().list(directory);
+}
+
+// Numbers of the ranks whose disk holds a shard of the results of this generation.
+std::vector<int> holders(test::temporary_directory const& root, int ranks, std::uint64_t generation) {
+  std::vector<int> found;
+  for (int r = 0; r < ranks; ++r)
+    for (auto const& f : files_in(root.file("host" + std::to_string(r))))
+      if (f.starts_with("results." + std::to_string(generation) + ".")) found.push_back(r);
+  return found;
+}
+
+// Ranks of two clusters; that of the root has the first `in_first`.
+hub::job clusters(int ranks, int in_first, std::string const& first, std::string const& second) {
+  return hub::job(ranks, 1, std::size_t{1} << 30, {}, "",
+                  [=](int rank, skel::context_options& o) { o.cluster = rank < in_first ? first : second; });
 }
 
 std::string error_of(std::function<void()> const& what) {
@@ -278,6 +296,152 @@ TEST_CASE("a farm whose store is on the ranks' disks resumes although a rank was
   CHECK(costs.restored_tasks > 0);
 }
 
+TEST_CASE("shards go to the least loaded hosts, if there are more hosts than shards") {
+  using loads = std::vector<double>;
+  for (auto const& [load, where] : {std::pair(loads{1, 9, 1, 0, 1}, std::vector{0, 2, 3}),
+                                    std::pair(loads{9, 1, 9, 9, 1}, std::vector{0, 1, 4}),
+                                    std::pair(loads{1, 1, 1, 1, 1}, std::vector{0, 1, 2}),
+                                    std::pair(loads{1, 9, 0}, std::vector{0, 1, 2})}) {
+    test::temporary_directory const root;
+    auto const ranks = static_cast<int>(load.size());
+    hub::job job(ranks, 1, std::size_t{1} << 30, {}, "",
+                 [&](int rank, auto& o) { o.host_load = load[static_cast<std::size_t>(rank)]; });
+    on_root(job, [&, expected = where](auto& e) {
+      auto options = at({"ranks:" + root.file("%h")});
+      options.code = "ida:2,1";
+      auto const s = find_places(e.disks(), options);
+      skel::storage::repository const store(skel::detail::store_options(options, "", s), {}, *s.files);
+      auto const plan = store.next(1);
+      store.prepare(plan, 0, "results", some_bytes(1000));
+      store.commit(plan);
+      CHECK(holders(root, ranks, 1) == expected);
+    });
+  }
+}
+
+TEST_CASE("load and room are those of the system, and a missing or lost disk has no room") {
+  test::temporary_directory const root;
+  hub::job job(3);
+  on_root(job, [&](auto& e) {
+    auto const s = find_places(e.disks(), at({"ranks:" + root.file("%h"), root.file("")}));
+    std::vector<std::string> directories;
+    for (auto const& p : s.places) directories.push_back(p.directory);
+    std::filesystem::remove(root.file("host1"));
+    job.kill(2);
+    auto const use = s.files->use_of(directories);
+    REQUIRE(use.size() == 4);
+    double load = 0;
+    REQUIRE(getloadavg(&load, 1) == 1);
+    CHECK(use[0].load >= 0);
+    CHECK(use[0].load <= load + 1);
+    CHECK(use[0].free > 0);
+    CHECK(use[0].free < std::filesystem::space(root.file("")).capacity);
+    CHECK(use[1].free == 0);
+    CHECK(use[2].free == 0);
+    CHECK(use[3].free > 0);
+    CHECK_FALSE(use[3].load);
+  });
+}
+
+TEST_CASE("a store of a cluster has the hosts of others as remote ones") {
+  test::temporary_directory const root;
+  auto const places_of = [&](hub::job& job, std::vector<std::string> const& store,
+                             std::vector<std::string> const& remote = {}) {
+    auto options = at(store);
+    options.remote_store = remote;
+    std::pair<std::string, std::string> found;  // which are remote, and the warning
+    on_root(job, [&](auto& e) {
+      try {
+        auto const s = find_places(e.disks(), options);
+        for (auto const& p : s.places) found.first += p.remote ? 'r' : 'l';
+        found.second = s.warning;
+      } catch (skel::usage_error const& bad) {
+        found.second = std::string("error: ") + bad.what();
+      }
+    });
+    return found;
+  };
+  using result = std::pair<std::string, std::string>;
+  auto const dir = "ranks:" + root.file("%h");
+  auto two = clusters(5, 2, "paris", "lyon");
+  CHECK(places_of(two, {dir}) == result("lllll", ""));
+  CHECK(places_of(two, {dir + "@paris"}) == result("llrrr", ""));
+  CHECK(places_of(two, {dir + "/@lyon"}) == result("rrlll", ""));
+  CHECK(places_of(two, {dir + "@lyon", "/shared"}, {"/far"}) == result("rrllllr", ""));
+  CHECK(places_of(two, {dir + "@x@lyon"}) == result("rrlll", ""));  // only the last one counts
+  CHECK(places_of(two, {dir + "@lyon/"}) == result("lllll", ""));   // directories named host0@lyon
+  CHECK(std::filesystem::is_directory(root.file("host0@lyon")));
+  CHECK(places_of(two, {dir + "@Paris"}) == result("rrrrr", dir + "@Paris: no rank is of this cluster"));
+  CHECK(places_of(two, {dir + "@"}) ==
+        result("", "error: \"" + dir + "@\": missing cluster, expected ranks:DIR@CLUSTER"));
+  CHECK(places_of(two, {"ranks:@paris"}) ==
+        result("", "error: \"ranks:@paris\": missing directory, expected ranks:DIR"));
+  CHECK(places_of(two, {dir}, {dir + "2@paris"}) ==
+        result("", "error: \"" + dir + "2@paris\": remote directories have no cluster, expected ranks:DIR"));
+  auto one = clusters(3, 2, "paris", "paris");
+  CHECK(places_of(one, {dir + "@paris"}) ==
+        result("lll", dir + "@paris: all ranks are of this cluster, so no checkpoint is kept elsewhere"));
+  CHECK(places_of(one, {dir + "@paris"}, {"/far"}) == result("lllr", ""));
+  auto partly = clusters(3, 2, "paris", "");
+  CHECK(places_of(partly, {dir + "@paris"}) == result("llr", ""));
+  hub::job none(2);
+  CHECK(places_of(none, {dir + "@paris"}) ==
+        result("", "error: \"" + dir + "@paris\": no rank has a cluster, set SKEL_CLUSTER"));
+}
+
+TEST_CASE("increments of a cluster that is lost during the run are not missed") {
+  test::temporary_directory const root;
+  auto options = at({"ranks:" + root.file("%h") + "@paris"});
+  options.remote_every = 3;
+  auto const content = [](std::uint64_t bytes) { return some_bytes(bytes); };
+  auto job = clusters(5, 2, "lyon", "paris");
+  on_root(job, [&](auto& e) {
+    auto const s = find_places(e.disks(), options);
+    std::vector<std::string> problems;
+    skel::storage::report_problem const report = [&](auto const& p) { problems.push_back(p); };
+    skel::storage::repository const store(skel::detail::store_options(options, "", s), report, *s.files);
+    skel::detail::increments writer(store, report);
+    std::uint64_t length = 0;
+    auto const save = [&] {
+      auto const all = content(length + 1000);
+      writer.append({std::make_shared<std::vector<std::byte> const>(
+          all.begin() + static_cast<std::ptrdiff_t>(length), all.end())});
+      length += 1000;
+      CHECK(writer.write().content == length);
+    };
+    for (int g = 1; g <= 4; ++g) save();
+    for (std::uint64_t const g : {1, 2, 4}) CHECK(holders(root, 5, g) == std::vector{2, 2, 3, 4});
+    CHECK(holders(root, 5, 3) == std::vector{0, 0, 1, 1});
+    for (int const r : {2, 3, 4}) job.kill(r);
+    CHECK(store.restore()->parts[0] == content(3000));
+    for (int g = 5; g <= 8; ++g) {  // in lyon, from now on
+      save();
+      CHECK(store.restore()->parts[0] == content(length));
+      CHECK(store.restore()->from.plan.generation == static_cast<std::uint64_t>(g) - 1);
+    }
+    CHECK(problems.empty());
+  });
+}
+
+TEST_CASE("SKEL_CLUSTER and SKEL_HOST_LOAD describe the host") {
+  auto const load = [](char const* value) {
+    setenv("SKEL_HOST_LOAD", value, 1);
+    auto const options = skel::context_options::from_environment();
+    unsetenv("SKEL_HOST_LOAD");
+    return options.host_load;
+  };
+  CHECK(load("0.5") == 0.5);
+  CHECK(load("0") == 0);
+  CHECK(load("") == std::nullopt);
+  for (auto const* const bad : {"-1", "nan", "inf", "1x", "x"})
+    CHECK_THROWS_WITH(load(bad),
+                      std::string("SKEL_HOST_LOAD must be a number of at least 0, found \"") + bad + '"');
+  unsetenv("SKEL_HOST_LOAD");
+  setenv("SKEL_CLUSTER", "paris", 1);
+  CHECK(skel::context_options::from_environment().cluster == "paris");
+  unsetenv("SKEL_CLUSTER");
+}
+
 TEST_CASE("malformed requests are refused") {
   using namespace skel::detail;
   auto const whole = encode(7, disk_request{.what = disk_call::rename, .file = 300, .path = "a", .to = "b"});
@@ -297,6 +461,11 @@ TEST_CASE("malformed requests are refused") {
   for (std::size_t n = 0; n < answer.size(); ++n)
     CHECK_THROWS_AS(decode_answer(answer.bytes().first(n)), skel::protocol_error);
   CHECK(decode_answer(answer.bytes()).second.error == "no");
+  auto const use = encode(skel::storage::disk_use{1.5, 300});
+  CHECK(decode_use(use).load == 1.5);
+  CHECK(decode_use(use).free == 300);
+  for (std::size_t n = 0; n < use.size(); ++n)
+    CHECK_THROWS_AS(decode_use(std::span(use).first(n)), skel::protocol_error);
   CHECK_THROWS_AS(kind_of({}), skel::protocol_error);
   CHECK_THROWS_AS(kind_of(std::array{std::byte{4}}), skel::protocol_error);
   CHECK_THROWS_AS(decode_texts(std::array{std::byte{5}}), skel::protocol_error);

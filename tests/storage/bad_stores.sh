@@ -37,6 +37,11 @@ for name in matmul raytrace search; do
   refused "file: Not a directory; create the directory" file
   refused "\"ranks:\": missing directory" ranks:
   refused "\"x%z\": expected %h" ranks:x%z
+  refused "\"ranks:@a\": missing directory" ranks:@a
+  refused "\"ranks:x@\": missing cluster, expected ranks:DIR@CLUSTER" ranks:x@
+  refused "\"ranks:x@a\": no rank has a cluster, set SKEL_CLUSTER" ranks:x@a
+  refused "\"ranks:x@a\": remote directories have no cluster" a --remote ranks:x@a
+  SKEL_CLUSTER=a SKEL_HOST_LOAD=much refused "SKEL_HOST_LOAD must be a number" ranks:x@a
   refused "/file/x: Not a directory; create the directory" ranks:file/x
   # Not even root can write into a file system of the kernel.
   refused "/proc: " /proc

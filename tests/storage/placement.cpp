@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 
 #include "catch.hpp"
@@ -33,6 +34,33 @@ std::pair<std::size_t, std::size_t> extremes(std::vector<place> const& places,
   return {least->second, most->second};
 }
 
+// Returns the places of a part whose home is the first host, with these loads and free bytes.
+std::vector<std::size_t> placed(std::vector<place> const& places, std::size_t shards,
+                                std::vector<disk_use> const& use, std::uint32_t part = 0,
+                                std::string const& home = "near0", std::uint32_t parts = 1) {
+  placement_choice how{home, part, 1, 0};
+  how.use = use;
+  how.shard_bytes = 100;
+  how.parts = parts;
+  return place_shards(places, shards, how);
+}
+
+std::vector<disk_use> loads(std::vector<double> const& of) {
+  std::vector<disk_use> all;
+  all.reserve(of.size());
+  for (double const l : of) all.push_back({l});
+  return all;
+}
+
+std::vector<disk_use> rooms(std::vector<std::uint64_t> const& of) {
+  std::vector<disk_use> all;
+  all.reserve(of.size());
+  for (auto const f : of) all.push_back({0, f});
+  return all;
+}
+
+using chosen = std::vector<std::size_t>;
+
 }  // namespace
 
 TEST_CASE("shards are spread evenly over hosts, and over the directories of each") {
@@ -61,6 +89,74 @@ TEST_CASE("shards are spread evenly over hosts, and over the directories of each
               }
               if (std::string(home).starts_with("near")) REQUIRE(places[chosen[0]].host == home);
             }
+}
+
+TEST_CASE("after the home, the least loaded hosts come first, and equally loaded ones in turn") {
+  auto const places = places_of({1, 1, 1, 1, 1});
+  CHECK(placed(places, 3, loads({9, 1, 0, 4, 0.1})) == chosen{0, 2, 4});  // busy as it is, home has one
+  CHECK(placed(places, 5, loads({9, 1, 0, 4, 0.1})) == chosen{0, 2, 4, 1, 3});
+  CHECK(placed(places, 3, loads({9, 1, 0, 4, 0.1}), 0, "") == chosen{2, 4, 1});
+  CHECK(placed(places, 3, loads({9, 1, 0, 4, 0.1}), 4, "") == chosen{4, 2, 1});
+  CHECK(placed(places, 3, loads({1, 8, 7, 9, 30})) == chosen{0, 1, 2});  // all others are loaded
+  CHECK(placed(places, 7, loads({9, 1, 0, 4, 0.1})) == chosen{0, 2, 4, 1, 3, 0, 2});
+  CHECK(placed(places_of({2}), 3, loads({9, 9})) == chosen{0, 1, 0});
+  std::vector<disk_use> const some{{1}, {1}, {}, {5}, {1}};  // an unknown load is as the least
+  CHECK(placed(places, 4, some) == chosen{0, 1, 2, 4});
+  CHECK(placed(places, 3, some, 0, "near2") == chosen{2, 4, 0});
+  // Hosts whose cores all have work differ by noise only, as idle ones do.
+  for (auto const& use :
+       {loads({1, 1.3, 0.8, 1.1, 0.9}), loads({5, 7, 6, 9, 8}), loads({0.1, 0, 0.3, 0.2, 0})})
+    for (std::uint32_t part = 0; part < 5; ++part)
+      for (auto const* const home : {"", "near3"})
+        CHECK(placed(places, 3, use, part, home) == place_shards(places, 3, {home, part, 1, 0}));
+}
+
+TEST_CASE("a directory without room receives no shard unless none has room") {
+  auto const places = places_of({1, 2, 1, 1});
+  CHECK(placed(places, 3, rooms({100, 99, 100, 0, 100})) == chosen{0, 2, 4});
+  CHECK(placed(places, 3, rooms({99, 0, 0, 100, 100})) == chosen{3, 4, 3});  // two share a host
+  CHECK(placed(places, 2, rooms({0, 0, 0, 0, 100})) == chosen{4, 4});
+  CHECK(placed(places, 3, rooms({0, 1, 2, 3, 4})) == place_shards(places, 3, {"near0", 0, 1, 0}));
+  // Room for all parts of the generation is preferred, but less than different hosts are.
+  CHECK(placed(places, 3, rooms({700, 700, 700, 699, 700}), 0, "near0", 7) == chosen{0, 1, 4});
+  CHECK(placed(places, 3, rooms({700, 700, 700, 699, 699}), 0, "near0", 7) == chosen{0, 1, 3});
+  CHECK(placed(places, 1, rooms({99, 699, 699, 99, 99}), 0, "near0", 7) == chosen{1});
+}
+
+TEST_CASE("whatever the loads and the room, two shards share a host only if there are too few") {
+  std::mt19937 random(1);
+  auto const below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<int> directories(1 + below(9));
+    for (auto& d : directories) d = static_cast<int>(1 + below(3));
+    auto const places = places_of(directories);
+    std::vector<disk_use> use;
+    std::set<std::string> with_room;
+    for (auto const& p : places) {
+      use.push_back({static_cast<double>(below(40)) / 10, below(5) * 99});
+      if (use.back().free >= 100) with_room.insert(p.host);
+    }
+    auto const shards = 1 + below(12);
+    auto const where = placed(places, shards, use, static_cast<std::uint32_t>(below(9)),
+                              "near" + std::to_string(below(9)), 3);
+    std::map<std::string, std::size_t> on;
+    for (auto const i : where) {
+      ++on[places.at(i).host];
+      if (!with_room.empty()) REQUIRE(use[i].free >= 100);
+    }
+    auto const hosts = with_room.empty() ? directories.size() : with_room.size();
+    REQUIRE(on.size() == std::min(hosts, shards));
+    for (auto const& [host, n] : on) REQUIRE(n <= (shards + hosts - 1) / hosts);
+  }
+}
+
+TEST_CASE("there is a choice if there are more hosts than shards of the generation's kind") {
+  auto places = places_of({2, 1, 1});
+  CHECK(has_choice(places, 2, {}));
+  CHECK_FALSE(has_choice(places, 3, {}));
+  for (auto const& p : places_of({1, 1, 1, 1}, true)) places.push_back(p);
+  CHECK_FALSE(has_choice(places, 3, {"", 0, 1, 5}));
+  CHECK(has_choice(places, 3, {"", 0, 5, 5}));
 }
 
 TEST_CASE("without a home the parts of a generation start at different hosts") {

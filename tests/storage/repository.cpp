@@ -403,6 +403,30 @@ TEST_CASE("every fifth generation goes to remote directories and survives the lo
   CHECK(r.restore() == states[5]);
 }
 
+TEST_CASE("the newest generation of each kind is kept, however many came after it") {
+  auto o = test::options_for(6, "ida:2,1");
+  for (std::size_t i = 3; i < 6; ++i) o.places[i].remote = true;
+  o.keep = 1;
+  o.remote_every = 2;
+  test::repository_in_memory r(o);
+  auto const local = test::random_parts(2, 1);
+  test::save(r.store, local);
+  // Remote ones alone, since the saves between them fail.
+  for (std::uint64_t g = 2; g <= 6; g += 2) {
+    test::save(r.store, test::random_parts(2, g));
+    r.files.put("/disk0/part." + std::to_string(g + 1) + ".0-of-2.000.shard", {});
+  }
+  auto const all = r.store.catalogue();
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].plan.generation == 6);
+  CHECK(r.store.lies_in(all[0], true));
+  CHECK_FALSE(r.store.lies_in(all[0], false));
+  CHECK(all[1].plan.generation == 1);
+  CHECK(r.store.lies_in(all[1], false));
+  for (auto const* const d : {"/disk3", "/disk4", "/disk5"}) r.files.remove_directory(d);
+  CHECK(r.restore() == local);
+}
+
 TEST_CASE("a generation that ends every resumed run is not tried for ever") {
   test::repository_in_memory r(4, "ida:2,2");
   auto const old = test::random_parts(2, 1), now = test::random_parts(2, 2);

@@ -107,9 +107,10 @@ class transport final : public skel::transport::transport {
 /// A job: one engine and one context per rank.
 class job {
  public:
-  /// `host`: the name of all ranks' host; empty: each has its own.
+  /// `host`: the name of all ranks' host; empty: each has its own. `adapt` changes a rank's options.
   explicit job(int ranks, int threads = 1, std::size_t largest_message = std::size_t{1} << 30,
-               std::chrono::microseconds most_delay = {}, std::string const& host = {})
+               std::chrono::microseconds most_delay = {}, std::string const& host = {},
+               std::function<void(int, skel::context_options&)> const& adapt = {})
       : net_(std::make_shared<network>(ranks, most_delay)), errors_(static_cast<std::size_t>(ranks)) {
     for (int r = 0; r < ranks; ++r) {
       skel::context_options options;
@@ -118,6 +119,7 @@ class job {
       options.suspect_after_seconds = 0;  // tests declare ranks lost
       options.host = host;
       options.watchdog_seconds = 15;  // prints every rank's state instead of hanging
+      if (adapt) adapt(r, options);
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
                                                                 "host" + std::to_string(r)));
       if (!host.empty()) engines_.back()->on_host = {r, ranks};

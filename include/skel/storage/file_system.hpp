@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +33,12 @@ class file {
   virtual void sync() = 0;
 };
 
+/// How a directory's host and disk are used at the moment.
+struct disk_use {
+  std::optional<double> load{};  ///< threads that want to run, per core; empty: unknown
+  std::uint64_t free = std::numeric_limits<std::uint64_t>::max();  ///< bytes
+};
+
 /// Files and directories. All functions throw skel::error `path: reason`.
 class file_system {
  public:
@@ -54,6 +62,11 @@ class file_system {
 
   /// Whether the host of a directory is lost: the directory is no longer read or written.
   [[nodiscard]] virtual bool gone(std::string const& /*directory*/) { return false; }
+  /// How each of these directories is used; one without an answer has no free bytes. By default
+  /// all have room and an unknown load.
+  [[nodiscard]] virtual std::vector<disk_use> use_of(std::vector<std::string> const& directories) {
+    return std::vector<disk_use>(directories.size());
+  }
   /// Seconds that this thread's calls have spent so far on transfers to and from other hosts.
   [[nodiscard]] virtual double transfer_seconds() { return 0; }
 };

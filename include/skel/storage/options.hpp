@@ -14,10 +14,11 @@ namespace skel {
 struct checkpoint_options {
   std::string code = "ida:2,1";  ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`
   /// Existing directories that all ranks reach. `ranks:DIR` is DIR on each rank's own host, created
-  /// if it is missing; %h stands for the host's name and %r for the rank.
+  /// if it is missing; %h stands for the host's name and %r for the rank. With `ranks:DIR@CLUSTER`
+  /// hosts of other clusters (context_options::cluster) are remote ones.
   std::vector<std::string> store{};
   std::vector<std::string> remote_store{};  ///< likewise, in another place
-  std::uint64_t remote_every = 0;           ///< every n-th checkpoint goes to remote_store; 0: none does
+  std::uint64_t remote_every = 5;  ///< every n-th checkpoint goes to remote ones, if any; 0: none does
   /// Between checkpoints; 0: a checkpoint begins when the previous one is written. Empty: follows from
   /// the measured cost of a checkpoint and the rate of failures.
   std::optional<double> every_seconds{};

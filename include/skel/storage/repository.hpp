@@ -41,8 +41,8 @@ struct repository_options {
   storage::identity identity;      ///< the writer; only an equal identity may resume
   std::string home{};              ///< host of this process, see placement_choice
   std::uint64_t remote_every = 0;  ///< see placement_choice
-  /// The number of restorable generations to keep, the newest ones; at least 1. The newest remote
-  /// generation is kept too.
+  /// The number of restorable generations to keep, the newest ones; at least 1. The newest
+  /// generation that remote places alone can restore is kept too, and the newest for local places.
   std::size_t keep = 2;
   /// A generation from which this many runs have resumed without committing a newer one is tried
   /// last, since it may be the cause of their failures.
@@ -132,8 +132,8 @@ class repository {
   /// candidates().
   [[nodiscard]] std::optional<restored> restore() const;
 
-  /// Whether any of its own shards lies in a remote place.
-  [[nodiscard]] bool is_remote(stored_generation const& g) const;
+  /// Whether shards in remote places alone, or in local ones alone, restore it and its bases.
+  [[nodiscard]] bool lies_in(stored_generation const& g, bool remote) const;
 
   // ----- saving -----
 
@@ -141,8 +141,12 @@ class repository {
   /// included. It has no base.
   [[nodiscard]] generation_plan next(std::uint32_t parts) const;
 
-  /// Writes the shards of a part under temporary names, makes them durable and renames them. If a
-  /// place fails, it is reported and its shard goes to another place. Throws skel::error, and
+  /// Whether this generation goes to remote places; places on lost hosts do not count.
+  [[nodiscard]] bool goes_remote(generation_plan const& plan) const;
+
+  /// Writes the shards of a part under temporary names, makes them durable and renames them. If
+  /// there are more hosts than shards, asks which are in use, see place_shards(). If a place fails,
+  /// it is reported and its shard goes to another place. Throws skel::error, and
   /// leaves no shard, if no place accepts one. May run in a thread of its own.
   save_cost prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                     std::span<std::byte const> bytes) const;
