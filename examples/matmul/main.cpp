@@ -23,6 +23,13 @@ void add_options(CLI::App& app, sizes& o) {
   app.add_option("--panel", o.width, "rows per superstep")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
+  app.add_option("--rounds", o.rounds, "how often to add the product, for longer runs")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--idle-ranks", o.idle,
+                 "the last N ranks compute nothing and only store (--store ranks:DIR)")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 100000));
 }
 
 skel::program::run_outcome multiply(skel::context& ctx, skel::program::common_options const& common,
@@ -30,7 +37,9 @@ skel::program::run_outcome multiply(skel::context& ctx, skel::program::common_op
   if (!common.output.empty()) skel::program::require_ending(common.output, {".bin"});
   skel::bsp_options options;
   options.label = "multiply";
-  options.checkpoint = common.checkpoint("skel-matmul", fmt::format("{} {}", size.order, size.width));
+  auto problem = fmt::format("{} {}", size.order, size.width);
+  if (size.rounds > 1) problem += fmt::format(" {}", size.rounds);  // one round: as in older stores
+  options.checkpoint = common.checkpoint("skel-matmul", problem);
   auto const [state, run] = skel::bsp(ctx, block_product{size}, options);
   if (!ctx.is_root() || run.stopped_early) return {run, {}, {}, {}};
 
@@ -49,7 +58,9 @@ skel::program::run_outcome multiply(skel::context& ctx, skel::program::common_op
   outcome.fields = {{"order", size.order},
                     {"panels", size.panels()},
                     {"state_bytes", 3 * sizeof(double) * size.order * size.order}};
-  outcome.problem = {{"size", std::to_string(size.order)}, {"panel", std::to_string(size.width)}};
+  outcome.problem = {{"size", std::to_string(size.order)},
+                     {"panel", std::to_string(size.width)},
+                     {"rounds", std::to_string(size.rounds)}};
   return outcome;
 }
 

@@ -16,13 +16,17 @@ double entry(std::uint64_t seed, std::uint64_t row, std::uint64_t column) {
   return static_cast<double>(x >> 11) * 0x1p-52 - 1;
 }
 
+int ranks_with_rows(sizes const& size, int ranks) { return std::max(1, ranks - size.idle); }
+
 // The contiguous panels of a rank; the first ranks have one more if the number is not divisible.
 struct panel_share {
   std::uint64_t first, count;
 };
-panel_share share_of(std::uint64_t panels, int ranks, int rank) {
-  auto const n = static_cast<std::uint64_t>(ranks), i = static_cast<std::uint64_t>(rank);
-  auto const part = panels / n, longer = panels % n;
+panel_share share_of(sizes const& size, int ranks, int rank) {
+  auto const n = static_cast<std::uint64_t>(ranks_with_rows(size, ranks)),
+             i = static_cast<std::uint64_t>(rank);
+  if (i >= n) return {size.panels(), 0};
+  auto const part = size.panels() / n, longer = size.panels() % n;
   return {i * part + std::min(i, longer), part + (i < longer ? 1 : 0)};
 }
 
@@ -53,7 +57,7 @@ void multiply_row(std::span<double const> a, std::span<double const> b, std::spa
 }
 
 block_product::state block_product::begin(int rank, int ranks) const {
-  auto const mine = share_of(size.panels(), ranks, rank);
+  auto const mine = share_of(size, ranks, rank);
   state s;
   s.first = mine.first;
   s.last = mine.first + mine.count;
@@ -73,27 +77,27 @@ block_product::state block_product::begin(int rank, int ranks) const {
 
 bool block_product::step(state& s, skel::superstep<message>& now) const {
   auto const k = now.number();
-  auto const all = size.panels();
+  auto const all = size.steps();
   for (auto& letter : now.received()) {
     auto const& m = letter.content;
-    if (m.panel < all) {
+    if (m.step < all) {
+      auto const panel = m.step % size.panels();
       std::span<double const> const a = *s.a;
       std::span const c = s.c;
-      auto const depth = size.rows(m.panel, m.panel + 1);
+      auto const depth = size.rows(panel, panel + 1);
       now.parallel_for(size.rows(s.first, s.last), [&](std::uint64_t row) {
         auto const of_row = row * size.order;
-        multiply_row(a.subspan(of_row + m.panel * size.width, depth), m.values,
-                     c.subspan(of_row, size.order));
+        multiply_row(a.subspan(of_row + panel * size.width, depth), m.values, c.subspan(of_row, size.order));
       });
     } else {
       s.whole.resize(size.order * size.order);
-      std::ranges::copy(m.values, s.whole.begin() + offset((m.panel - all) * size.width * size.order));
+      std::ranges::copy(m.values, s.whole.begin() + offset((m.step - all) * size.width * size.order));
     }
   }
-  if (k < all && k >= s.first && k < s.last) {
-    auto const begin = s.b->begin() + offset(size.rows(s.first, k) * size.order);
-    message const m{k, {begin, begin + offset(size.rows(k, k + 1) * size.order)}};
-    for (int r = 0; r < now.size(); ++r) now.send(r, m);
+  if (auto const panel = k % size.panels(); k < all && panel >= s.first && panel < s.last) {
+    auto const begin = s.b->begin() + offset(size.rows(s.first, panel) * size.order);
+    message const m{k, {begin, begin + offset(size.rows(panel, panel + 1) * size.order)}};
+    for (int r = 0; r < ranks_with_rows(size, now.size()); ++r) now.send(r, m);
   }
   if (k == all && s.first < s.last) now.send(0, {all + s.first, s.c});
   return k < all;
@@ -101,7 +105,7 @@ bool block_product::step(state& s, skel::superstep<message>& now) const {
 
 skel::bsp_part<block_product> block_product::split(skel::bsp_parts<block_product> const& parts, int rank,
                                                    int ranks) const {
-  auto const mine = share_of(size.panels(), ranks, rank);
+  auto const mine = share_of(size, ranks, rank);
   skel::bsp_part<block_product> part;
   auto& s = part.state;
   std::vector<double> a, b;
@@ -122,7 +126,7 @@ skel::bsp_part<block_product> block_product::split(skel::bsp_parts<block_product
       append(s.c, f.c);
     }
     // A panel of B was sent to all ranks; rows of C, and C itself, are for rank 0.
-    bool const for_all = !from.received.empty() && from.received[0].content.panel < size.panels();
+    bool const for_all = !from.received.empty() && from.received[0].content.step < size.steps();
     if (i == 0 && (for_all || rank == 0)) part.received = from.received;
     if (i == 0 && rank == 0) s.whole = f.whole;
   }
@@ -135,7 +139,8 @@ std::uint64_t first_wrong_row(sizes const& size, std::span<double const> product
   for (std::uint64_t i = 0; i < size.order; i += every)
     for (std::uint64_t j = 0; j < size.order; ++j) {
       double sum = 0;
-      for (std::uint64_t k = 0; k < size.order; ++k) sum += entry_of_a(i, k) * entry_of_b(k, j);
+      for (std::uint64_t round = 0; round < size.rounds; ++round)
+        for (std::uint64_t k = 0; k < size.order; ++k) sum += entry_of_a(i, k) * entry_of_b(k, j);
       if (sum != product[i * size.order + j]) return i;
     }
   return size.order;

@@ -13,11 +13,15 @@ namespace matmul {
 
 /// C = A B with `order` x `order` doubles whose entries come from a formula. Rows are grouped in
 /// panels of `width` rows (the last may have fewer). Rank r of N has the rows of A, B and C in the
-/// r-th part of the panels.
+/// r-th part of the panels. The last `idle` ranks have none, but at least one rank has.
 struct sizes {
   std::uint64_t order = 1024;
   std::uint64_t width = 64;
+  std::uint64_t rounds = 1;  // C is the sum of so many equal products, for runs that last longer
+  int idle = 0;
   [[nodiscard]] std::uint64_t panels() const { return (order + width - 1) / width; }
+  /// The number of supersteps that multiply: one per panel and round.
+  [[nodiscard]] std::uint64_t steps() const { return rounds * panels(); }
   /// The number of rows of panels [first, last).
   [[nodiscard]] std::uint64_t rows(std::uint64_t first, std::uint64_t last) const;
 };
@@ -30,9 +34,9 @@ struct sizes {
 /// products of each entry are added in the order of the inner index.
 void multiply_row(std::span<double const> a, std::span<double const> b, std::span<double> c);
 
-/// In superstep k the owner of panel k of B sends it to all ranks, which multiply by it in the next
-/// one. Each entry of C is therefore summed in the order of the inner index, for any number of
-/// ranks. After the last superstep rank 0 has all of C.
+/// In superstep k the owner of panel k (modulo their number) of B sends it to all ranks with rows,
+/// which multiply by it in the next one. Each entry of C is therefore summed in the order of the inner index,
+/// for any number of ranks. After the last superstep rank 0 has all of C.
 struct block_product {
   struct state {
     std::uint64_t first = 0, last = 0;          // panels
@@ -41,8 +45,8 @@ struct block_product {
     std::vector<double> whole;  // C, on rank 0 at the end
   };
   struct message {
-    std::uint64_t panel =
-        0;  // a panel of B; from panels() on: rows of C, of the panels from `panel - panels()` on
+    std::uint64_t step =
+        0;  // of a panel of B; from steps() on: rows of C, of the panels from `step - steps()` on
     std::vector<double> values;
   };
 
@@ -65,15 +69,15 @@ struct block_product {
 template <>
 struct skel::transfer_traits<matmul::block_product::message> {
   static void pack(matmul::block_product::message const& m, std::vector<std::byte>& out) {
-    skel::pack(m.panel, out);
+    skel::pack(m.step, out);
     skel::pack(m.values, out);
   }
   static std::size_t size(matmul::block_product::message const& m) {
-    return packed_size(m.panel) + packed_size(m.values);
+    return packed_size(m.step) + packed_size(m.values);
   }
   static matmul::block_product::message unpack(std::span<std::byte const>& in) {
-    auto const panel = skel::unpack<std::uint64_t>(in);
-    return {panel, skel::unpack<std::vector<double>>(in)};
+    auto const step = skel::unpack<std::uint64_t>(in);
+    return {step, skel::unpack<std::vector<double>>(in)};
   }
 };
 

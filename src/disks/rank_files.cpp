@@ -1,8 +1,10 @@
 #include "rank_files.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
@@ -139,16 +141,15 @@ void rank_files::begin_use(std::string const& pattern) {
   uses_ = true;
 }
 
-std::vector<rank_disk> rank_files::add(std::string const& pattern) {
+std::vector<rank_disk> rank_files::add(std::string const& pattern, std::optional<int> only) {
   begin_use(pattern);
   disk_request const question{.what = disk_call::describe, .path = pattern};
+  int const first = only.value_or(0), end = only ? first + 1 : service_.size();
   std::vector<disk_service::ticket> asked;
-  asked.reserve(static_cast<std::size_t>(service_.size()));
-  for (int r = 0; r < service_.size(); ++r)
-    asked.push_back(r == service_.rank() ? 0 : service_.ask(r, question));
+  for (int r = first; r < end; ++r) asked.push_back(r == service_.rank() ? 0 : service_.ask(r, question));
   std::vector<rank_disk> found;
-  for (int r = 0; r < service_.size(); ++r) try {
-      auto const t = asked[static_cast<std::size_t>(r)];
+  for (int r = first; r < end; ++r) try {
+      auto const t = asked[static_cast<std::size_t>(r - first)];
       auto const a = t != 0 ? service_.wait(t) : service_.perform(question);
       auto const says = decode_texts(a.content);
       auto const same = std::ranges::find_if(
@@ -172,28 +173,55 @@ std::optional<std::string> cut_cluster(std::string& pattern) {
   pattern.resize(at);
   return cluster;
 }
+
+struct disk_name {
+  std::string pattern;
+  std::optional<int> rank{};             // empty: of all ranks
+  std::optional<std::string> cluster{};  // empty: of any
+};
+
+// Parses ranks:DIR, ranks:DIR@CLUSTER and rank:N:DIR. Empty: a directory that all ranks reach.
+std::optional<disk_name> disk_named(std::string_view text, int ranks) {
+  constexpr std::string_view of_all = "ranks:", of_one = "rank:";
+  disk_name d;
+  if (text.starts_with(of_all)) {
+    d.pattern = text.substr(of_all.size());
+    d.cluster = cut_cluster(d.pattern);
+  } else if (text.starts_with(of_one)) {
+    auto const* const end = text.data() + text.size();
+    auto const [after, bad] = std::from_chars(text.data() + of_one.size(), end, d.rank.emplace());
+    if (bad != std::errc() || after == end || *after != ':' || *d.rank < 0 || *d.rank >= ranks)
+      throw usage_error(detail::format("\"{}\": expected rank:N:DIR with N from 0 to {}", text, ranks - 1));
+    d.pattern.assign(after + 1, end);
+  } else {
+    return {};
+  }
+  if (d.pattern.empty())
+    throw usage_error(
+        detail::format("\"{}\": missing directory, expected {}DIR", text, d.rank ? text : of_all));
+  return d;
+}
+
 }  // namespace
 
 store_places find_places(disk_service& of, checkpoint_options const& options) {
-  constexpr std::string_view on_ranks = "ranks:";
   store_places s;
   std::string of_cluster;
   auto files = std::make_unique<rank_files>(of);
   auto const add = [&](std::string const& named, bool remote) {
-    if (!named.starts_with(on_ranks)) {
+    auto const disk = disk_named(named, of.size());
+    if (!disk) {
       s.places.push_back({named, {}, remote});
       return;
     }
-    auto pattern = named.substr(on_ranks.size());
-    auto const cluster = cut_cluster(pattern);
     auto const refuse = [&](std::string_view why) {
       throw usage_error(detail::format("\"{}\": {}", named, why));
     };
-    if (pattern.empty()) refuse("missing directory, expected ranks:DIR");
+    auto const& cluster = disk->cluster;
     if (cluster && cluster->empty()) refuse("missing cluster, expected ranks:DIR@CLUSTER");
     if (cluster && remote) refuse("remote directories have no cluster, expected ranks:DIR");
     bool some_cluster = false;
-    for (auto const& d : files->add(pattern)) {
+    for (auto const& d : files->add(disk->pattern, disk->rank)) {
       some_cluster = some_cluster || !d.cluster.empty();
       s.places.push_back({d.name(), d.host, remote || (cluster && *cluster != d.cluster)});
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,9 +32,9 @@ class rank_files final : public storage::file_system {
   ~rank_files() override;
 
   /// Returns the ranks' directories for this pattern (expand_disk), one per host and name, and
-  /// creates missing ones. Asks all ranks; lost ranks contribute none. Throws usage_error if ranks
-  /// cannot be asked.
-  std::vector<rank_disk> add(std::string const& pattern);
+  /// creates missing ones. Asks all ranks, or one; lost ranks contribute none. Throws usage_error if
+  /// ranks cannot be asked.
+  std::vector<rank_disk> add(std::string const& pattern, std::optional<int> only = {});
 
   std::unique_ptr<storage::file> create(std::string const& path) override;
   std::unique_ptr<storage::file> open(std::string const& path) override;
@@ -67,7 +68,7 @@ class rank_files final : public storage::file_system {
 
 /// The directories of a store and the files in them. `ranks:DIR` is expanded to one directory per
 /// host (and per DIR, if it contains %h or %r). With `ranks:DIR@CLUSTER` those of other clusters are
-/// remote.
+/// remote. `rank:N:DIR` is expanded to that of rank N's host.
 struct store_places {
   std::vector<storage::place> places;
   std::string home{};     // directory on this rank's host, if there is one

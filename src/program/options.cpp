@@ -137,7 +137,8 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
   auto* const store =
       app.add_option("--store", options.store,
                      "directories for its shards; ranks:DIR stores one shard on each rank's host, "
-                     "ranks:DIR@CLUSTER on hosts of this SKEL_CLUSTER (others: --remote-every)")
+                     "ranks:DIR@CLUSTER on hosts of this SKEL_CLUSTER (others: --remote-every), "
+                     "rank:N:DIR on the host of rank N")
           ->type_name("DIR,...")
           ->delimiter(',');
   auto* const remote = app.add_option("--remote", options.remote,

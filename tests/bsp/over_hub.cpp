@@ -263,8 +263,26 @@ struct slow_product {
 
 }  // namespace
 
+TEST_CASE("several rounds of a matrix product, with ranks that only store") {
+  for (int const idle : {0, 1, 2, 5}) {
+    INFO(idle);
+    matmul::sizes const size{.order = 41, .width = 3, .rounds = 3, .idle = idle};
+    std::vector<double> whole, idle_rows;
+    hub::job job(3, 1);
+    job.run([&](skel::context& ctx) {
+      auto const r = skel::bsp(ctx, matmul::block_product{size}, {});
+      if (ctx.is_root()) whole = r.value.whole;
+      if (idle > 0 && ctx.rank() == 2) idle_rows = r.value.c;
+    });
+    for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+    REQUIRE(whole.size() == size.order * size.order);
+    CHECK(matmul::first_wrong_row(size, whole, 1) == size.order);
+    CHECK(idle_rows.empty());
+  }
+}
+
 TEST_CASE("a matrix product resumes on other numbers of ranks, bit for bit") {
-  matmul::sizes const size{.order = 75, .width = 2};
+  matmul::sizes const size{.order = 75, .width = 2, .rounds = 2, .idle = 1};
   matmul::block_product const product{size};
   for (int after : {1, 2, 3, 4}) {
     INFO(after);

@@ -131,6 +131,26 @@ TEST_CASE("each host has one place, and a rank's name may be part of it") {
   });
 }
 
+TEST_CASE("one rank's host alone can have a place") {
+  test::temporary_directory const root;
+  hub::job job(3);
+  on_root(job, [&](auto& e) {
+    for (std::string const n : {"0", "2"}) {
+      auto const s = find_places(e.disks(), at({"rank:" + n + ":" + root.file("of-%r"), "/given"}));
+      REQUIRE(s.places.size() == 2);
+      CHECK(s.places[0] == skel::storage::place{"host" + n + ":" + root.file("of-" + n), "host" + n, false});
+      CHECK(s.places[1] == skel::storage::place{"/given", "", false});
+    }
+    CHECK_FALSE(std::filesystem::exists(root.file("of-1")));
+    for (std::string const bad :
+         {"rank:", "rank:/x", "rank:1", "rank:-1:/x", "rank:3:/x", "rank:99999999999:/x"})
+      CHECK(error_of([&] { std::ignore = find_places(e.disks(), at({bad})); }) ==
+            "\"" + bad + "\": expected rank:N:DIR with N from 0 to 2");
+    CHECK(error_of([&] { std::ignore = find_places(e.disks(), at({"rank:1:"})); }) ==
+          "\"rank:1:\": missing directory, expected rank:1:DIR");
+  });
+}
+
 TEST_CASE("a file on another rank's host has the bytes that were written, for any length") {
   test::temporary_directory const root;
   hub::job job(2);

@@ -15,7 +15,8 @@ struct checkpoint_options {
   std::string code = "ida:2,1";  ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`
   /// Existing directories that all ranks reach. `ranks:DIR` is DIR on each rank's own host, created
   /// if it is missing; %h stands for the host's name and %r for the rank. With `ranks:DIR@CLUSTER`
-  /// hosts of other clusters (context_options::cluster) are remote ones.
+  /// hosts of other clusters (context_options::cluster) are remote ones. `rank:N:DIR` is DIR on the
+  /// host of rank N alone.
   std::vector<std::string> store{};
   std::vector<std::string> remote_store{};  ///< likewise, in another place
   std::uint64_t remote_every = 5;  ///< every n-th checkpoint goes to remote ones, if any; 0: none does
