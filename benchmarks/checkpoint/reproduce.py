@@ -2,120 +2,48 @@
 """Repeats the experiments of de Camargo, Cerqueira and Kon 2006: figure 2, figure 3 and table 1, and the availability of its codes.
 
     cmake --preset bench && cmake --build --preset bench
-    benchmarks/checkpoint/reproduce.py                     # about six minutes; three sizes, a checkpoint every half second
-    benchmarks/checkpoint/reproduce.py --paper --every 0.1 # the paper's state: 65.6, 262.4 and 1049.8 MB in 12-byte elements
+    benchmarks/checkpoint/reproduce.py                     # two ranks, three sizes, a checkpoint every half second; six minutes
+    sudo benchmarks/checkpoint/reproduce.py --network      # nine hosts and one that stores, 100 Mb/s and 1 Gb/s; nine minutes
+    sudo benchmarks/checkpoint/reproduce.py --network --paper    # the same with the paper's state, every minute; three hours
 
 Writes DIR/index.html, with the plots DIR/*.svg and their figures DIR/*.csv.
 
 Figure 2: seconds to encode by size, number of slices and redundancy, on one core (skel-bench-codes --figure-2). Availability: the share of
 sets of lost nodes that each code survives, counted exhaustively (skel-bench-codes --availability). Figure 3 and table 1: the cost of
 checkpoints for a running program, skel-matmul. Scenarios, run in turn (A, B, C, ..., A, B, C ...): no storage, a central repository (one
-copy in one directory), replication (2 copies), parity over ten slices, IDA (9,1) and IDA (8,2). All products must be equal. Overhead is the
-median of seconds relative to no storage, beside the paper's "below 3 %". `blocked` is measured directly: the time during which the most
-affected rank stood still, in per cent of the run. Coding, writing and syncing run in threads beside it, and so does packing the constant
-matrices A and B. `checkpoints` is the minimum over a row's runs; a row with a run without checkpoints is meaningless, and the script
-reports it. The last line is the target: the full state under IDA (8,2) every 10 s, blocked below 1 %.
-Needs only Python's standard library. With --check, exit code 1 if the target was missed or a row had no checkpoint.
+copy in one directory), replication (2 copies), parity over ten slices, IDA (9,1) and IDA (8,2). All products must be equal.
+
+--network needs root, iproute2 and Open MPI. Each rank is a host with a network namespace, a link and a directory of its own; they share
+the cores. As in the paper a tenth host computes nothing: it has the tenth slice, and is the central repository. Everything is made in
+namespaces of this process, and vanishes with it. The paper's 12-byte elements are 8-byte ones here, in larger matrices with as many bytes.
+
+Columns: seconds of the whole run, also relative to no storage (medians of --repetitions); the fewest checkpoints of a run; megabytes of a
+local checkpoint (of the root), of all shards of a checkpoint, and sent by all hosts per checkpoint (counters of their links, beyond the
+runs without storage); `blocked`, the time during which the most affected rank stood still, in per cent of the run; seconds of the run per
+checkpoint; and seconds per local checkpoint that its parts took. Coding, sending, writing and syncing run in threads beside the
+computation, and so does packing the constant matrices A and B. A row with a run without checkpoints is meaningless, and is reported.
+
+Targets: blocked below 0.5 % with the full state under IDA (8,2) every 10 s; with --network, an overhead below 3 % under IDA (8,2) with one
+checkpoint per minute. Needs only Python's standard library. With --check, exit code 1 if a target was missed or a row had no checkpoint.
 """
 import argparse
+import contextlib
 import csv
 import html
-import json
-import math
 import os
 import pathlib
-import statistics
+import signal
 import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+import jobs  # noqa: E402
+import network  # noqa: E402
+import tables  # noqa: E402
 from line_plot import plot  # noqa: E402
 
-SCENARIOS = [("no storage", "none"), ("central", "central"), ("replication", "replicate:2"), ("parity", "parity:9"),
-             ("IDA (9,1)", "ida:9,1"), ("IDA (8,2)", "ida:8,2")]
-PAPER = [1350, 2700, 5400]  # 3 x 12 n^2 bytes
-TARGET = 1.0  # per cent
-PARTS = ["serialise", "code", "transfer", "write", "sync"]
 COLOURS = ["#b9770e", "#1e8449", "#8e44ad", "#2471a3", "#c0392b"]
-
-
-def run(options, size, code, every):
-    with tempfile.TemporaryDirectory(dir=options.stores) as place:
-        stores = [os.path.join(place, f"d{i}") for i in range(10)]
-        for store in stores:
-            os.mkdir(store)
-        report = os.path.join(place, "report.json")
-        command = ["mpiexec", "-n", options.ranks, "--oversubscribe", "--bind-to", "none", options.bin / "skel-matmul", "--size", size,
-                   "--threads", 1, "--quiet", "--progress", "never", "--report", report, "--checkpoint", code, "--store", ",".join(stores)]
-        command += [] if code == "none" else ["--every", f"{every}s"]
-        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=3600, env=environment, check=False)
-        if done.returncode != 0:
-            sys.exit(f"reproduce.py: exit code {done.returncode}: {' '.join(map(str, command))}\n{done.stderr}")
-        with open(report, encoding="utf-8") as file:
-            return json.load(file)
-
-
-def blocked(result):
-    return 100 * result.get("checkpoint", {}).get("blocked_seconds", 0) / result["seconds"]
-
-
-def measure(options, size):
-    """One row per scenario: table 1 and figure 3 for one size."""
-    results = {code: [] for _, code in SCENARIOS}
-    for _ in range(options.repetitions):
-        for _, code in SCENARIOS:
-            results[code].append(run(options, size, code, options.every))
-    if len({r["result_xxh3"] for all_of in results.values() for r in all_of}) != 1:
-        sys.exit(f"reproduce.py: the products of size {size} differ")
-    plain = statistics.median(r["seconds"] for r in results["none"])
-    rows = []
-    for name, code in SCENARIOS:
-        seconds = statistics.median(r["seconds"] for r in results[code])
-        costs = [r.get("checkpoint", {}) for r in results[code]]
-        row = {"storage": name, "size": size, "state_megabytes": 3 * 8 * size * size / 1e6, "seconds": seconds,
-               "normalised": seconds / plain, "checkpoints": min(c.get("saved", 0) for c in costs),
-               "blocked_percent": statistics.median(blocked(r) for r in results[code])}
-        for part in PARTS:
-            row[part] = statistics.median(c.get(f"{part}_seconds", 0) for c in costs)
-        rows.append(row)
-    return rows
-
-
-def cells(row):
-    return [row["storage"], f"{row['seconds']:.2f}", f"{row['normalised']:.3f}", str(row["checkpoints"]), f"{row['blocked_percent']:.2f} %",
-            *(f"{row[part]:.3f}" for part in PARTS)]
-
-
-HEADINGS = ["storage", "seconds", "normalised", "checkpoints", "blocked", *PARTS]
-
-
-def about(options, rows):
-    return (f"size {rows[0]['size']}, state {rows[0]['state_megabytes']:.1f} MB, {options.ranks} ranks, a checkpoint every {options.every:g} s; "
-            "the paper: below 3 %")
-
-
-def print_table(options, rows):
-    print(f"\n{about(options, rows)}\n\n| {' | '.join(HEADINGS)} |\n|{'---|' * len(HEADINGS)}")
-    for row in rows:
-        print(f"| {' | '.join(cells(row))} |", flush=True)
-
-
-def html_table(options, rows):
-    def line(tag, texts):
-        return "<tr>" + "".join(f"<{tag}>{html.escape(t)}</{tag}>" for t in texts) + "</tr>"
-
-    return "\n".join([f"<p>{html.escape(about(options, rows))}</p>", '<table border="1" cellpadding="4" cellspacing="0">',
-                      line("th", HEADINGS), *(line("td", cells(row)) for row in rows), "</table>"])
-
-
-def figure_3(sizes):
-    """Seconds relative to no storage, over the size of the state."""
-    series = {}
-    for k, (name, _) in enumerate(SCENARIOS[1:], 1):
-        series[name] = (COLOURS[k - 1], [(rows[k]["state_megabytes"], rows[k]["normalised"]) for rows in sizes])
-    return plot("Figure 3: overhead of checkpoints", "state, MB", "seconds relative to no storage", series)
 
 
 def codes(options):
@@ -128,64 +56,142 @@ def codes(options):
         subprocess.run([str(program), f"--{name}", str(options.out / name), *arguments], check=True, timeout=3600, stdout=subprocess.DEVNULL)
 
 
-def target(options):
-    """Returns the line of the target, and whether it was reached."""
-    size, saved = options.target_size, 0
-    while saved == 0:  # repeats while the run ends before its first checkpoint
-        result = run(options, size, "ida:8,2", 10)
-        saved, last, size = result["checkpoint"]["saved"], size, math.ceil(size * 1.25)
-    good = blocked(result) < TARGET
-    return (f"size {last}, IDA (8,2), every 10 s: {saved} checkpoints in {result['seconds']:.1f} s, blocked {blocked(result):.3f} % "
-            f"{'ok' if good else 'MISSED'} (target < {TARGET:g} %)", good)
+def figure_3(title, sizes):
+    """Seconds relative to no storage, over the size of the state."""
+    series = {}
+    for k, (name, _) in enumerate(jobs.SCENARIOS[1:], 1):
+        series[name] = (COLOURS[k - 1], [(rows[k]["state_megabytes"], rows[k]["normalised"]) for rows in sizes])
+    return plot(f"Figure 3: {title}", "state, MB", "seconds relative to no storage", series)
 
 
-def write_page(options, sizes, remarks):
+class Results:
+    """What is measured on one place: tables by size, with their headings, and remarks."""
+
+    def __init__(self, options, place, name):
+        self.options, self.place, self.name = options, place, name
+        self.tables, self.headings, self.remarks, self.good = [], [], [], True
+
+    def remark(self, line, good=True):
+        self.remarks.append(line)
+        self.good &= good
+        print(line, flush=True)
+
+    def measure(self, size, every):
+        options, last = self.options, (self.options.checkpoints + 0.5) * every
+        rounds = jobs.rounds_for(options, self.place, size, last) if options.network else 1
+        rows, plain = jobs.table(options, self.place, size, every, rounds)
+        self.tables.append(rows)
+        self.headings.append(f"size {size}, state {rows[0]['state_megabytes']:.1f} MB, {self.place.about}, {rounds} x the product, a checkpoint "
+                             f"every {every:g} s; without storage {min(plain):.2f} to {max(plain):.2f} s; load {os.getloadavg()[0]:.1f}")
+        print(f"\n{self.headings[-1]}\n\n{tables.markdown(rows)}\n", flush=True)
+        for row in rows[1:]:
+            if row["checkpoints"] == 0:
+                self.remark(f"No checkpoint: size {size}, {row['storage']}. This row is meaningless: use greater --sizes or a shorter --every.", False)
+        if options.network:
+            self.remark(*tables.overhead_verdict(rows[-1], plain, 60))
+            if options.paper:
+                self.remark(tables.claim(rows, plain, tables.PAPER_INTERVALS[options.papers[len(self.tables) - 1]]))
+
+    def target(self, size):
+        rounds = jobs.rounds_for(self.options, self.place, size, 25)
+        self.remark(*tables.blocked_verdict(jobs.run(self.options, self.place, size, "ida:8,2", 10, rounds)))
+
+
+def measure_all(options, place, name):
+    results = Results(options, place, name)
+    for size, every in zip(options.sizes, options.every):
+        results.measure(size, every)
+    results.target(options.target_size or max(options.sizes))
+    return results
+
+
+def places(options, folder):
+    """Yields each place and its short name."""
+    if not options.network:
+        yield jobs.Directories(options.ranks, folder), "this machine"
+    for rate in options.network:
+        inside = os.path.join(folder, rate)
+        os.mkdir(inside)
+        with network.Network(options.ranks + 1, rate, inside) as net:
+            print(f"\n{options.ranks + 1} hosts, links of {rate}: one TCP connection moves {net.megabits_per_second():.0f} Mb/s", flush=True)
+            yield jobs.Hosts(options.ranks, net), rate
+
+
+def write_page(options, all_of):
     with open(options.out / "table-1.csv", "w", encoding="utf-8", newline="") as file:
-        rows = csv.DictWriter(file, list(sizes[0][0]))
+        rows = csv.DictWriter(file, ["place", *all_of[0].tables[0][0]])
         rows.writeheader()
-        rows.writerows(row for table in sizes for row in table)
-    plots = {"figure-3": figure_3(sizes)}
-    (options.out / "figure-3.svg").write_text(plots["figure-3"] + "\n")
-    for name in ("figure-2", "availability"):
-        plots[name] = (options.out / f"{name}.svg").read_text()
+        rows.writerows({"place": results.name, **row} for results in all_of for table in results.tables for row in table)
     parts = ["<!doctype html><meta charset=utf-8><title>Checkpoints</title><style>body{font-family:sans-serif;margin:2em}</style>",
-             "<h1>Checkpoint-based fault-tolerance on idle machines, repeated</h1>", "<h2>Figure 2: time to code</h2>", plots["figure-2"],
-             "<h2>Table 1 and figure 3: checkpoints of a running program</h2>", *(html_table(options, rows) for rows in sizes),
-             plots["figure-3"], *(f"<p>{html.escape(r)}</p>" for r in remarks), "<h2>Availability</h2>", plots["availability"]]
+             "<h1>Checkpoint-based fault-tolerance on idle machines, repeated</h1>", f"<p>{html.escape(options.sizes_line)}</p>"]
+    for results in all_of:
+        picture = figure_3(f"overhead of checkpoints, {results.name}", results.tables)
+        (options.out / f"figure-3-{results.name.replace(' ', '-')}.svg").write_text(picture + "\n")
+        parts.append(f"<h2>Table 1 and figure 3: checkpoints of a running program, {html.escape(results.name)}</h2>")
+        for heading, rows in zip(results.headings, results.tables):
+            parts += [f"<p>{html.escape(heading)}</p>", tables.html_table(rows)]
+        parts += [picture, *(f"<p>{html.escape(r)}</p>" for r in results.remarks)]
+    for name, title in (("figure-2", "Figure 2: time to code"), ("availability", "Availability")):
+        if not options.network:
+            parts += [f"<h2>{title}</h2>", (options.out / f"{name}.svg").read_text()]
     (options.out / "index.html").write_text("\n".join(parts) + "\n")
 
 
-def main():
+def arguments(given=None):
     here = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
     parser.add_argument("--out", type=pathlib.Path, default=here / "out/checkpoint", help="directory for page, plots and CSV files")
     parser.add_argument("--stores", default=None, help="directory for the stores [the system's temporary directory]")
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[2800, 3400, 4000])
-    parser.add_argument("--paper", action="store_true", help=f"sizes {PAPER}")
-    parser.add_argument("--every", type=float, default=0.5, help="seconds between checkpoints")
-    parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--target-size", type=int, default=5860, help="size of the target's run, which must last long enough for a checkpoint every 10 s")
-    parser.add_argument("--check", action="store_true", help="exit code 1 if the target was missed or a row had no checkpoint")
-    options = parser.parse_args()
+    parser.add_argument("--network", nargs="*", metavar="RATE", default=None,
+                        help="hosts with links of these rates, as tc names them [100mbit 1gbit]; figure 2 and the availability are left out")
+    parser.add_argument("--ranks", type=int, help="that compute [2, with --network 9]")
+    parser.add_argument("--sizes", type=int, nargs="+", help="[2800 3400 4000, with --network 1653]")
+    parser.add_argument("--paper", action="store_true", help="the paper's bytes: " + tables.sizes_line(tables.PAPER_SIZES))
+    parser.add_argument("--every", type=float, nargs="+", metavar="SECONDS",
+                        help="between checkpoints, for all sizes or for each [0.5, with --network 10, with --paper too 60]; "
+                             f"the paper's are {' '.join(map(str, tables.PAPER_INTERVALS.values()))}")
+    parser.add_argument("--checkpoints", type=int, help="with --network, runs last for this number [2, with --paper 3] and a half")
+    parser.add_argument("--repetitions", type=int, help="[3, with --network 1]")
+    parser.add_argument("--target-size", type=int, help="size of the run with a checkpoint every 10 s [5860, with --network the largest of --sizes]")
+    parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed or a row had no checkpoint")
+    options = parser.parse_args(given)
+    if options.paper and options.sizes:
+        parser.error("--paper and --sizes: expected one of them")
+    on_network, options.papers = options.network is not None, tables.PAPER_SIZES if options.paper else []
+    options.network = (options.network or ["100mbit", "1gbit"]) if on_network else []
+    options.ranks = options.ranks or (9 if on_network else 2)
+    options.sizes = options.sizes or [tables.size_for(p) for p in options.papers] or ([1653] if on_network else [2800, 3400, 4000])
+    options.every = options.every or [(60 if options.paper else 10) if on_network else 0.5]
+    if len(options.every) == 1:
+        options.every *= len(options.sizes)
+    if len(options.every) != len(options.sizes):
+        parser.error(f"--every: expected 1 or {len(options.sizes)} numbers, found {len(options.every)}")
+    options.checkpoints = options.checkpoints or (3 if options.paper else 2)
+    options.repetitions = options.repetitions or (1 if on_network else 3)
+    options.target_size = options.target_size or (None if on_network else 5860)
+    options.sizes_line = (tables.sizes_line(options.papers) if options.paper else
+                          "state: " + ", ".join(f"{s} x {s}, {tables.megabytes(s):.1f} MB" for s in options.sizes))
+    return options
+
+
+def main():
+    options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("reproduce.py: terminated"))  # so that runs and namespaces end, too
     options.out.mkdir(parents=True, exist_ok=True)
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    codes(options)
-    sizes = []
-    for size in PAPER if options.paper else options.sizes:
-        sizes.append(measure(options, size))
-        print_table(options, sizes[-1])
-    empty = [f"size {r['size']}, {r['storage']}" for rows in sizes for r in rows[1:] if r["checkpoints"] == 0]
-    remarks = []
-    if empty:
-        remarks.append(f"No checkpoint in: {'; '.join(empty)}. These rows are meaningless: use greater --sizes or a shorter --every.")
-    line, good = target(options)
-    remarks.append(line)
-    print("\n" + "\n".join(remarks))
-    write_page(options, sizes, remarks)
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{options.sizes_line}")
+    try:
+        if options.network:
+            network.enter()
+        else:
+            codes(options)
+        with tempfile.TemporaryDirectory(dir=options.stores) as folder, contextlib.closing(places(options, folder)) as each:
+            all_of = [measure_all(options, place, name) for place, name in each]
+    except (jobs.Failed, network.Missing) as bad:
+        sys.exit(f"reproduce.py: {bad}")
+    write_page(options, all_of)
     print(f"\n{options.out / 'index.html'}")
-    sys.exit(1 if options.check and (empty or not good) else 0)
+    sys.exit(1 if options.check and not all(results.good for results in all_of) else 0)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,130 @@
+"""Runs skel-matmul with and without checkpoints, on this machine or on a network.Network, for reproduce.py."""
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+SCENARIOS = [("no storage", "none"), ("central", "central"), ("replication", "replicate:2"), ("parity", "parity:9"),
+             ("IDA (9,1)", "ida:9,1"), ("IDA (8,2)", "ida:8,2")]
+PARTS = ["serialise", "code", "transfer", "write", "sync"]
+SHARD = re.compile(r"rank\.(\d+)\.(\d+)-of-(\d+)\.(\d+)\.shard")  # generation, part, parts, index
+
+
+class Failed(Exception):
+    """A run that did not end as expected."""
+
+
+class Directories:
+    """Ranks on this machine that reach ten directories."""
+
+    def __init__(self, ranks, folder):
+        self.ranks = ranks
+        self.directories = [os.path.join(folder, f"d{i}") for i in range(10)]
+        self.about = f"{ranks} ranks on this machine, ten directories"
+
+    def command(self, _):
+        return ["mpiexec", "-n", self.ranks, "--oversubscribe", "--bind-to", "none"], ",".join(self.directories), []
+
+    @staticmethod
+    def sent():
+        return None
+
+
+class Hosts:
+    """Ranks on hosts of their own, and one host more, which computes nothing and only stores, as in the paper."""
+
+    def __init__(self, ranks, net):
+        self.ranks, self.net, self.directories, self.sent = ranks, net, net.directories, net.sent
+        self.about = f"{ranks} ranks and a host that only stores, links of {net.rate}, a disk each"
+
+    def command(self, code):
+        store = "ranks:" + self.net.disk
+        if code == "central":
+            store = f"rank:{self.ranks}:{self.net.disk}"
+        elif code.startswith("replicate"):  # among the hosts that compute
+            store = ",".join(f"rank:{r}:{self.net.disk}" for r in range(self.ranks))
+        return self.net.mpiexec(self.ranks + 1), store, ["--idle-ranks", 1]
+
+
+def stored_bytes(directories):
+    """Bytes of all shards of the newest generation that has its manifest; of none: 0."""
+    names = [(name, os.path.getsize(os.path.join(d, name))) for d in directories for name in os.listdir(d)]
+    committed = [int(name.split(".")[1]) for name, _ in names if name.startswith("manifest.")]
+    shards = [(SHARD.fullmatch(name), size) for name, size in names]
+    return sum(size for at, size in shards if at and committed and int(at[1]) == max(committed))
+
+
+def run(options, place, size, code, every=None, rounds=1):
+    """The report of one run, with the bytes that a checkpoint occupies and that all nodes sent in the run."""
+    for directory in place.directories:
+        shutil.rmtree(directory, ignore_errors=True)
+        os.makedirs(directory)
+    start, store, more = place.command(code)
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.json")
+        command = [*start, options.bin / "skel-matmul", "--size", size, "--panel", 32, "--rounds", rounds, "--threads", 1, *more,
+                   "--quiet", "--progress", "never", "--report", report]
+        command += [] if code == "none" else ["--checkpoint", code, "--store", store, "--every", f"{every}s"]
+        environment = dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        before = place.sent()
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=7200, env=environment, check=False)
+        if done.returncode != 0:
+            raise Failed(f"exit code {done.returncode}: {' '.join(map(str, command))}\n{done.stderr}")
+        result = json.loads(pathlib.Path(report).read_text())
+    result["stored_bytes"] = stored_bytes(place.directories)
+    result["sent_bytes"] = None if before is None else place.sent() - before
+    return result
+
+
+def blocked_percent(result):
+    return 100 * result.get("checkpoint", {}).get("blocked_seconds", 0) / result["seconds"]
+
+
+def rounds_for(options, place, size, seconds):
+    """How many products last so long without storage."""
+    rounds = 1
+    while True:
+        took = run(options, place, size, "none", rounds=rounds)["seconds"]
+        if took > seconds / 4:  # long enough to scale
+            return max(1, math.ceil(rounds * seconds / took))
+        rounds = math.ceil(rounds * min(8, seconds / took / 2))
+
+
+def row_of(name, results, plain, ranks):
+    """A line of table 1: medians over the runs of one strategy; `plain` are those without storage."""
+    def median(values):
+        return statistics.median(list(values))
+
+    costs = [r.get("checkpoint", {}) for r in results]
+    saved = min(c.get("saved", 0) for c in costs)
+    base = median(r["seconds"] for r in plain)
+    row = {"storage": name, "size": results[0]["order"], "state_megabytes": results[0]["state_bytes"] / 1e6,
+           "seconds": median(r["seconds"] for r in results), "checkpoints": saved,
+           "local_megabytes": median(c.get("bytes", 0) for c in costs) / 1e6,
+           "stored_megabytes": median(r["stored_bytes"] for r in results) / 1e6, "sent_megabytes": None,
+           "blocked_percent": median(blocked_percent(r) for r in results)}
+    row["normalised"] = row["seconds"] / base
+    row["seconds_per_checkpoint"] = median((r["seconds"] - base) / c["saved"] for r, c in zip(results, costs)) if saved else None
+    if saved and results[0]["sent_bytes"] is not None:
+        others = median(r["sent_bytes"] for r in plain)
+        row["sent_megabytes"] = median((r["sent_bytes"] - others) / c["saved"] for r, c in zip(results, costs)) / 1e6
+    for part in PARTS:  # of one local checkpoint
+        row[part] = median(c[f"{part}_seconds"] / c["saved"] / ranks for c in costs) if saved else None
+    return row
+
+
+def table(options, place, size, every, rounds):
+    """The rows of table 1 for one size, and the seconds of all runs without storage. Strategies alternate; each turn ends without
+    storage once more, so that these show the noise."""
+    results = {code: [] for _, code in SCENARIOS}
+    for _ in range(options.repetitions):
+        for code in [code for _, code in SCENARIOS] + ["none"]:
+            results[code].append(run(options, place, size, code, every, rounds))
+    if len({r["result_xxh3"] for all_of in results.values() for r in all_of}) != 1:
+        raise Failed(f"the products of size {size} differ")
+    return [row_of(name, results[code], results["none"], place.ranks) for name, code in SCENARIOS], [r["seconds"] for r in results["none"]]
