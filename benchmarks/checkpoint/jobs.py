@@ -12,6 +12,7 @@ import tempfile
 SCENARIOS = [("no storage", "none"), ("central", "central"), ("replication", "replicate:2"), ("parity", "parity:9"),
              ("IDA (9,1)", "ida:9,1"), ("IDA (8,2)", "ida:8,2")]
 PARTS = ["serialise", "code", "transfer", "write", "sync"]
+COPIES = {"none": 0, "central": 1, "replicate:2": 2, "parity:9": 10 / 9, "ida:9,1": 10 / 9, "ida:8,2": 10 / 8}  # bytes stored per byte
 SHARD = re.compile(r"rank\.(\d+)\.(\d+)-of-(\d+)\.(\d+)\.shard")  # generation, part, parts, index
 
 
@@ -51,12 +52,12 @@ class Hosts:
         return self.net.mpiexec(self.ranks + 1), store, ["--idle-ranks", 1]
 
 
-def stored_bytes(directories):
-    """Bytes of all shards of the newest generation that has its manifest; of none: 0."""
+def found_in(directories):
+    """Bytes of all shards of the newest committed checkpoint, and how many were begun."""
     names = [(name, os.path.getsize(os.path.join(d, name))) for d in directories for name in os.listdir(d)]
-    committed = [int(name.split(".")[1]) for name, _ in names if name.startswith("manifest.")]
-    shards = [(SHARD.fullmatch(name), size) for name, size in names]
-    return sum(size for at, size in shards if at and committed and int(at[1]) == max(committed))
+    committed = max((int(name.split(".")[1]) for name, _ in names if name.startswith("manifest.")), default=0)
+    shards = [(int(at[1]), size) for name, size in names if (at := SHARD.fullmatch(name))]
+    return sum(size for number, size in shards if number == committed), max((number for number, _ in shards), default=0)
 
 
 def run(options, place, size, code, every=None, rounds=1):
@@ -76,7 +77,7 @@ def run(options, place, size, code, every=None, rounds=1):
         if done.returncode != 0:
             raise Failed(f"exit code {done.returncode}: {' '.join(map(str, command))}\n{done.stderr}")
         result = json.loads(pathlib.Path(report).read_text())
-    result["stored_bytes"] = stored_bytes(place.directories)
+    result["stored_bytes"], result["begun"] = found_in(place.directories)
     result["sent_bytes"] = None if before is None else place.sent() - before
     return result
 
@@ -95,26 +96,30 @@ def rounds_for(options, place, size, seconds):
         rounds = math.ceil(rounds * min(8, seconds / took / 2))
 
 
-def row_of(name, results, plain, ranks):
-    """A line of table 1: medians over the runs of one strategy; `plain` are those without storage."""
+def row_of(name, code, results, plain, ranks):
+    """A line of table 1: medians over the runs of one strategy; `plain` are those without storage. Costs are divided by the checkpoints
+    that were begun: one at the end of a run costs its time, though it may not be committed."""
     def median(values):
         return statistics.median(list(values))
+
+    def per_checkpoint(cost):
+        return median(cost(r) / r["begun"] for r in results) if saved else None
 
     costs = [r.get("checkpoint", {}) for r in results]
     saved = min(c.get("saved", 0) for c in costs)
     base = median(r["seconds"] for r in plain)
     row = {"storage": name, "size": results[0]["order"], "state_megabytes": results[0]["state_bytes"] / 1e6,
            "seconds": median(r["seconds"] for r in results), "checkpoints": saved,
-           "local_megabytes": median(c.get("bytes", 0) for c in costs) / 1e6,
            "stored_megabytes": median(r["stored_bytes"] for r in results) / 1e6, "sent_megabytes": None,
            "blocked_percent": median(blocked_percent(r) for r in results)}
     row["normalised"] = row["seconds"] / base
-    row["seconds_per_checkpoint"] = median((r["seconds"] - base) / c["saved"] for r, c in zip(results, costs)) if saved else None
-    if saved and results[0]["sent_bytes"] is not None:
+    row["local_megabytes"] = row["stored_megabytes"] / COPIES[code] / ranks if saved else None
+    row["seconds_per_checkpoint"] = per_checkpoint(lambda r: r["seconds"] - base)
+    if results[0]["sent_bytes"] is not None:
         others = median(r["sent_bytes"] for r in plain)
-        row["sent_megabytes"] = median((r["sent_bytes"] - others) / c["saved"] for r, c in zip(results, costs)) / 1e6
-    for part in PARTS:  # of one local checkpoint
-        row[part] = median(c[f"{part}_seconds"] / c["saved"] / ranks for c in costs) if saved else None
+        row["sent_megabytes"] = per_checkpoint(lambda r: (r["sent_bytes"] - others) / 1e6)
+    for part in PARTS:
+        row[part] = per_checkpoint(lambda r, part=part: r["checkpoint"][f"{part}_seconds"] / ranks)
     return row
 
 
@@ -127,4 +132,4 @@ def table(options, place, size, every, rounds):
             results[code].append(run(options, place, size, code, every, rounds))
     if len({r["result_xxh3"] for all_of in results.values() for r in all_of}) != 1:
         raise Failed(f"the products of size {size} differ")
-    return [row_of(name, results[code], results["none"], place.ranks) for name, code in SCENARIOS], [r["seconds"] for r in results["none"]]
+    return [row_of(name, code, results[code], results["none"], place.ranks) for name, code in SCENARIOS], [r["seconds"] for r in results["none"]]

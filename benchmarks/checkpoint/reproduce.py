@@ -18,8 +18,8 @@ the cores. As in the paper a tenth host computes nothing: it has the tenth slice
 namespaces of this process, and vanishes with it. The paper's 12-byte elements are 8-byte ones here, in larger matrices with as many bytes.
 
 Columns: seconds of the whole run, also relative to no storage (medians of --repetitions); the fewest checkpoints of a run; megabytes of a
-local checkpoint (of the root), of all shards of a checkpoint, and sent by all hosts per checkpoint (counters of their links, beyond the
-runs without storage); `blocked`, the time during which the most affected rank stood still, in per cent of the run; seconds of the run per
+rank's checkpoint, of all shards of a checkpoint, and sent by all hosts per checkpoint (counters of their links, beyond the runs without
+storage); `blocked`, the time during which the most affected rank stood still, in per cent of the run; seconds of the run per
 checkpoint; and seconds per local checkpoint that its parts took. Coding, sending, writing and syncing run in threads beside the
 computation, and so does packing the constant matrices A and B. A row with a run without checkpoints is meaningless, and is reported.
 

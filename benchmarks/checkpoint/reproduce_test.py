@@ -26,9 +26,9 @@ programs = None
 
 
 def result(seconds, saved=0, sent=None, blocked=0.0, digest="a"):
-    costs = {"checkpoint": {"saved": saved, "bytes": 7_000_000, "blocked_seconds": blocked,
+    costs = {"checkpoint": {"saved": saved, "blocked_seconds": blocked,
                             **{f"{part}_seconds": 3.6 for part in jobs.PARTS}}} if saved else {}
-    return {"seconds": seconds, "order": 1653, "state_bytes": 65_577_816, "stored_bytes": 82_000_000 if saved else 0, "sent_bytes": sent,
+    return {"seconds": seconds, "order": 1653, "state_bytes": 65_577_816, "stored_bytes": 90_000_000 if saved else 0, "begun": saved, "sent_bytes": sent,
             "result_xxh3": digest, **costs}
 
 
@@ -55,17 +55,18 @@ class Sizes(unittest.TestCase):
 class Rows(unittest.TestCase):
     def test_row(self):
         plain = [result(100, sent=1_000_000_000), result(102, sent=1_000_000_000)]
-        row = jobs.row_of("IDA (8,2)", [result(107, 2, 1_160_000_000, 0.107)], plain, 9)
+        row = jobs.row_of("IDA (8,2)", "ida:8,2", [result(107, 2, 1_160_000_000, 0.107)], plain, 9)
         self.assertAlmostEqual(row["normalised"], 107 / 101)
+        self.assertAlmostEqual(row["local_megabytes"], 8)
         self.assertAlmostEqual(row["seconds_per_checkpoint"], 3)
         self.assertAlmostEqual(row["sent_megabytes"], 80)
         self.assertAlmostEqual(row["blocked_percent"], 0.1)
         self.assertAlmostEqual(row["sync"], 0.2)
-        self.assertEqual(tables.cells(row)[:9], ["IDA (8,2)", "107.00", "1.059", "2", "7.0", "82.0", "80.0", "0.10 %", "3.00"])
+        self.assertEqual(tables.cells(row)[:9], ["IDA (8,2)", "107.00", "1.059", "2", "8.0", "90.0", "80.0", "0.10 %", "3.00"])
 
     def test_rows_without_checkpoints_and_counters(self):
-        row = jobs.row_of("no storage", [result(100)], [result(100)], 9)
-        self.assertEqual(tables.cells(row)[6:9], ["–", "0.00 %", "–"])
+        row = jobs.row_of("no storage", "none", [result(100)], [result(100)], 9)
+        self.assertEqual(tables.cells(row)[4:9], ["–", "0.0", "–", "0.00 %", "–"])
         self.assertEqual(len(tables.cells(row)), len(tables.HEADINGS))
 
     def test_products_must_be_equal(self):
@@ -86,11 +87,11 @@ class Rows(unittest.TestCase):
 
     def test_bytes_of_the_newest_committed_generation(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.assertEqual(jobs.stored_bytes([folder]), 0)
+            self.assertEqual(jobs.found_in([folder]), (0, 0))
             for name, size in (("rank.1.0-of-2.000.shard", 1), ("rank.12.0-of-2.001.shard", 10), ("rank.12.1-of-2.000.shard", 100),
                                ("manifest.12.2-of-2.000.shard", 1000), ("rank.13.0-of-2.000.shard", 10000)):
                 (pathlib.Path(folder) / name).write_bytes(bytes(size))
-            self.assertEqual(jobs.stored_bytes([folder]), 110)
+            self.assertEqual(jobs.found_in([folder]), (110, 13))
 
     def test_stores(self):
         place = jobs.Hosts(3, network.Network(4, "1gbit", "/f"))

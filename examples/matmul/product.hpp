@@ -35,8 +35,8 @@ struct sizes {
 void multiply_row(std::span<double const> a, std::span<double const> b, std::span<double> c);
 
 /// In superstep k the owner of panel k (modulo their number) of B sends it to all ranks with rows,
-/// which multiply by it in the next one. Each entry of C is therefore summed in the order of the inner index,
-/// for any number of ranks. After the last superstep rank 0 has all of C.
+/// which multiply by it in the next one. Each entry of C is therefore summed in the order of the
+/// inner index, for any number of ranks. After the last superstep rank 0 has all of C.
 struct block_product {
   struct state {
     std::uint64_t first = 0, last = 0;          // panels
