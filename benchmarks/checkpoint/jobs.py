@@ -86,14 +86,14 @@ def blocked_percent(result):
     return 100 * result.get("checkpoint", {}).get("blocked_seconds", 0) / result["seconds"]
 
 
-def rounds_for(options, place, size, seconds):
-    """How many products last so long without storage."""
+def lasting(options, place, size, code, every, seconds):
+    """How many products last at least so long, and the result of that run."""
     rounds = 1
     while True:
-        took = run(options, place, size, "none", rounds=rounds)["seconds"]
-        if took > seconds / 4:  # long enough to scale
-            return max(1, math.ceil(rounds * seconds / took))
-        rounds = math.ceil(rounds * min(8, seconds / took / 2))
+        result = run(options, place, size, code, every, rounds)
+        if result["seconds"] >= seconds:
+            return rounds, result
+        rounds = math.ceil(rounds * min(8, 1.1 * seconds / result["seconds"]))
 
 
 def row_of(name, code, results, plain, ranks):
@@ -123,13 +123,16 @@ def row_of(name, code, results, plain, ranks):
     return row
 
 
-def table(options, place, size, every, rounds):
-    """The rows of table 1 for one size, and the seconds of all runs without storage. Strategies alternate; each turn ends without
-    storage once more, so that these show the noise."""
+def table(options, place, size, every, seconds):
+    """The rows of table 1 for one size, the seconds of all runs without storage, and how many products a run computes, so that it lasts
+    at least `seconds` without storage. Strategies alternate; each turn ends without storage, so that these runs show the noise."""
+    rounds, first = lasting(options, place, size, "none", None, seconds)
     results = {code: [] for _, code in SCENARIOS}
+    results["none"].append(first)
     for _ in range(options.repetitions):
-        for code in [code for _, code in SCENARIOS] + ["none"]:
+        for code in [*results][1:] + ["none"]:
             results[code].append(run(options, place, size, code, every, rounds))
     if len({r["result_xxh3"] for all_of in results.values() for r in all_of}) != 1:
         raise Failed(f"the products of size {size} differ")
-    return [row_of(name, code, results[code], results["none"], place.ranks) for name, code in SCENARIOS], [r["seconds"] for r in results["none"]]
+    rows = [row_of(name, code, results[code], results["none"], place.ranks) for name, code in SCENARIOS]
+    return rows, [r["seconds"] for r in results["none"]], rounds

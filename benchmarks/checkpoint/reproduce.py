@@ -77,9 +77,8 @@ class Results:
         print(line, flush=True)
 
     def measure(self, size, every):
-        options, last = self.options, (self.options.checkpoints + 0.5) * every
-        rounds = jobs.rounds_for(options, self.place, size, last) if options.network else 1
-        rows, plain = jobs.table(options, self.place, size, every, rounds)
+        options = self.options
+        rows, plain, rounds = jobs.table(options, self.place, size, every, (options.checkpoints + 0.5) * every if options.network else 0)
         self.tables.append(rows)
         self.headings.append(f"size {size}, state {rows[0]['state_megabytes']:.1f} MB, {self.place.about}, {rounds} x the product, a checkpoint "
                              f"every {every:g} s; without storage {min(plain):.2f} to {max(plain):.2f} s; load {os.getloadavg()[0]:.1f}")
@@ -93,8 +92,8 @@ class Results:
                 self.remark(tables.claim(rows, plain, tables.PAPER_INTERVALS[options.papers[len(self.tables) - 1]]))
 
     def target(self, size):
-        rounds = jobs.rounds_for(self.options, self.place, size, 25)
-        self.remark(*tables.blocked_verdict(jobs.run(self.options, self.place, size, "ida:8,2", 10, rounds)))
+        _, result = jobs.lasting(self.options, self.place, size, "ida:8,2", 10, 25)
+        self.remark(*tables.blocked_verdict(result))
 
 
 def measure_all(options, place, name):

@@ -74,16 +74,18 @@ class Rows(unittest.TestCase):
         wrong = {"parity:9": "b"}
         with mock.patch.object(jobs, "run", lambda _o, _p, _s, code, *_: result(10, code != "none", digest=wrong.get(code, "a"))):
             with self.assertRaises(jobs.Failed):
-                jobs.table(options, place, 1653, 1, 1)
+                jobs.table(options, place, 1653, 1, 3)
             wrong.clear()
-            rows, plain = jobs.table(options, place, 1653, 1, 1)
+            rows, plain, rounds = jobs.table(options, place, 1653, 1, 3)
         self.assertEqual([row["storage"] for row in rows], [name for name, _ in jobs.SCENARIOS])
-        self.assertEqual(plain, [10, 10])
+        self.assertEqual((plain, rounds), ([10, 10], 1))
 
-    def test_rounds(self):
-        with mock.patch.object(jobs, "run", lambda *_, rounds=1: {"seconds": 0.5 + 2 * rounds}):
-            self.assertEqual(jobs.rounds_for(None, None, 1, 1), 1)
-            self.assertIn(jobs.rounds_for(None, None, 1, 100), range(45, 51))
+    def test_runs_last(self):
+        with mock.patch.object(jobs, "run", lambda *given: {"seconds": 0.5 + 2 * given[-1]}):
+            self.assertEqual(jobs.lasting(None, None, 1, "none", None, 1)[0], 1)
+            rounds, last = jobs.lasting(None, None, 1, "none", None, 100)
+            self.assertIn(rounds, range(50, 60))
+            self.assertEqual(last["seconds"], 0.5 + 2 * rounds)
 
     def test_bytes_of_the_newest_committed_generation(self):
         with tempfile.TemporaryDirectory() as folder:
