@@ -2,7 +2,7 @@
 """Repeats the experiments of de Camargo, Cerqueira and Kon 2006: figure 2, figure 3 and table 1, and the availability of its codes.
 
     cmake --preset bench && cmake --build --preset bench
-    benchmarks/checkpoint/reproduce.py                     # two ranks, three sizes, a checkpoint every half second; six minutes
+    benchmarks/checkpoint/reproduce.py                     # two ranks, three sizes, a checkpoint every half second; eight minutes
     sudo benchmarks/checkpoint/reproduce.py --network      # nine hosts and one that stores, 100 Mb/s and 1 Gb/s; nine minutes
     sudo benchmarks/checkpoint/reproduce.py --network --paper    # the same with the paper's state, every minute; three hours
 
