@@ -76,4 +76,4 @@ def claim(rows, plain, interval):
     worst = max(measured, key=lambda row: row["seconds_per_checkpoint"])
     line, _ = overhead_verdict(worst, plain, interval)
     words = {"NOT DECIDED": "not decided", "ok": "confirmed", "MISSED": "refuted"}
-    return f"the paper's claim (always below {PAPER_LIMIT:g} %) {next(w for k, w in words.items() if k in line)}: {line.split(' (target')[0]}"
+    return f"the paper's claim (always below {PAPER_LIMIT:g} %) {next(w for k, w in words.items() if k in line)}: {line.split(') ')[0]})"
