@@ -7,7 +7,7 @@ set -euo pipefail
 . "$(dirname "$0")/../programs.sh"
 program=$1 checkpoint=$2
 own_folder
-product=(--size 1600 --panel 2 --threads 1 --quiet --progress never)
+product=(--size 1100 --panel 2 --rounds 5 --threads 1 --quiet --progress never)
 directories=("$folder"/d{00..31})
 store=$(IFS=,; echo "${directories[*]}")
 
