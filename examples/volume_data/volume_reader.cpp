@@ -69,7 +69,8 @@ std::unique_ptr<volume_reader> open_single(std::string const& path) {
 std::vector<variable_info> variables(std::string const& path) {
   if (is_vtk(path)) return list_vtk(path);
   if (is_netcdf(path)) return list_netcdf(path);
-  auto const& h = open_single(path)->header();
+  auto const volume = open_single(path);
+  auto const& h = volume->header();
   return {{"", std::string(name_of(h.type)), fmt::format("{} x {} x {}", h.size[0], h.size[1], h.size[2]), "",
            true}};
 }
