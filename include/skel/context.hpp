@@ -75,7 +75,7 @@ struct context_options {
   /// host share its disk (docs/reference/checkpoint.md), so different names let one machine act as several.
   std::string host{};
   /// The cluster of this rank's host. A store of the ranks' disks can keep to one cluster, and every
-  /// n-th checkpoint elsewhere (docs/checkpoint.md). Empty: none.
+  /// n-th checkpoint elsewhere (docs/reference/checkpoint.md). Empty: none.
   std::string cluster{};
   /// Threads that want to run on this rank's host, per core: shards go to hosts with little load if
   /// there is a choice. Empty: the system's average over a minute.

@@ -165,6 +165,7 @@ std::vector<rank_disk> rank_files::add(std::string const& pattern, std::optional
 }
 
 namespace {
+
 // Removes @CLUSTER from the end of DIR@CLUSTER. A slash after the @ makes it part of the directory.
 std::optional<std::string> cut_cluster(std::string& pattern) {
   auto const at = pattern.rfind('@');
