@@ -23,9 +23,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_flag("--list", o.list, "print the variables of FIELD and their sizes, render nothing");
   app.add_option("--series", o.series, "several volumes, rendered to one picture each");
   app.add_option("--steps", o.steps,
-                 "number of pictures, numbered like frames: of a computed field an hour apart, of a file of "
-                 "its times from "
-                 "--time on")
+                 "number of pictures, numbered like frames: of a computed field an hour apart, of a file its "
+                 "times from --time on")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   app.add_option("--grid", o.grid,

@@ -83,6 +83,8 @@ class program_run {
       throw skel::usage_error(
           "--checkpoint: requires a single farm, expected no --series, --slabs or --memory");
     pictures_ = volumes_.size() * static_cast<std::size_t>(o.frames);
+    // A time that the file lacks is an error before the first picture.
+    if (ctx.is_root() && o.steps > 1 && !o.file.empty()) volumes_.back().open();
     if (!ctx.has_beside()) say_what_is_missing();
   }
 
