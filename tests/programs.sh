@@ -58,6 +58,15 @@ kill_ranks() {
   done
 }
 
+# was_restored REPORT: prints what the run of this report restored. Calls fail if it started anew, or ran all tasks again.
+was_restored() {
+  local restored
+  restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$1" | tr '\n' ' ')
+  echo "$restored"
+  case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
+  case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were run again" ;; esac
+}
+
 # kill_at_generation GENERATION STORE DIRECTORY...: kills all ranks of the latest background job, which has --store STORE,
 # when a directory holds a shard of this generation (1 to 9) or a later one. Returns false if the job has ended before.
 kill_at_generation() {

@@ -65,7 +65,8 @@ explained " skel-rank ls -l" -n 1 true : -n 1 ls -l
 fake_mpiexec "mpirun (Open MPI) 4.1.4" "touch called; echo '0 3' >\$SKEL_EXIT_STATUS_FILE"
 code=0
 "$program" --mpiexec ./mpiexec --host a,b -n 2 ./elsewhere || code=$?
-[ $code = 3 ] && [ -e called ]
+[ $code = 3 ]
+[ -e called ]
 
 # An mpiexec that does not end after its only rank did.
 fake_mpiexec "mpirun (Open MPI) 4.1.4" 'export OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_LOCAL_SIZE=1 PMIX_NAMESPACE=1

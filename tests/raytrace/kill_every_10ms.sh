@@ -70,4 +70,5 @@ for ((after = 0; after <= last; after += ${SKEL_KILL_STEP:-10})); do
   esac
 done
 echo "$runs runs, rank 1 killed after 0 to $last ms: $unstarted died before the start, the others gave the picture"
-[ $unstarted -gt 0 ] && [ $unstarted -lt $runs ]
+[ $unstarted -gt 0 ]
+[ $unstarted -lt $runs ]

@@ -8,13 +8,15 @@ import functools
 import html
 import itertools
 import os
+import pathlib
 import sys
 
 import vtk
 
-SIZE = (5, 4, 3)
-POINTS = SIZE[0] * SIZE[1] * SIZE[2]
-CELLS = (SIZE[0] - 1) * (SIZE[1] - 1) * (SIZE[2] - 1)
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "vtk_files"))
+from write_files import CELLS, POINTS, SIZE, array  # noqa: E402
+
 TYPES = {
     "int8": (vtk.vtkSignedCharArray, vtk.vtkCharArray), "uint8": (vtk.vtkUnsignedCharArray,),
     "int16": (vtk.vtkShortArray,), "uint16": (vtk.vtkUnsignedShortArray,), "int32": (vtk.vtkIntArray,),
@@ -28,22 +30,6 @@ MODES = ("ascii", "binary", "raw", "base64")
 VERSION = (vtk.vtkVersion().GetVTKMajorVersion(), vtk.vtkVersion().GetVTKMinorVersion())
 NAME = 'Höhe "10 m" & <gust>'
 WRITTEN = NAME if VERSION >= (9, 2) else html.escape(NAME)
-
-
-def array(kind, name, count, components=1, value=lambda i: i, unit=None):
-    made = kind()
-    made.SetName(name)
-    made.SetNumberOfComponents(components)
-    for i in range(count * components):
-        if kind is vtk.vtkStringArray:
-            made.InsertNextValue(f"<{i}>")
-        elif kind is vtk.vtkCharArray:
-            made.InsertNextValue(chr(value(i)))
-        else:
-            made.InsertNextValue(value(i))
-    if unit:
-        made.GetInformation().Set(vtk.vtkDataArray.UNITS_LABEL(), unit)
-    return made
 
 
 @functools.cache

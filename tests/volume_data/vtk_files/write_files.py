@@ -23,6 +23,8 @@ def array(kind, name, count, components=1, value=lambda i: i, unit=None):
     for i in range(count * components):
         if kind is vtk.vtkStringArray:
             made.InsertNextValue(f"<{i}>")
+        elif kind is vtk.vtkCharArray:
+            made.InsertNextValue(chr(value(i)))
         else:
             made.InsertNextValue(value(i))
     if unit:
