@@ -36,6 +36,15 @@ void say(std::string const& program, std::string const& what) {
   _exit(code);
 }
 
+// What the handler of a crash needs, since it may call next to nothing.
+int code_after_crash = 0;
+std::string line_after_crash;
+
+extern "C" void leave_after_crash(int /*signal*/) {
+  static_cast<void>(!::write(STDERR_FILENO, line_after_crash.data(), line_after_crash.size()));
+  _exit(code_after_crash);
+}
+
 }  // namespace
 
 watch::watch(std::function<void(double ran)> look)
@@ -111,6 +120,20 @@ std::unique_ptr<watch> watch_end(std::string const& program, int rank, int code,
     std::fflush(nullptr);
     leave(rank, code, reason);
   });
+}
+
+crash_guard::crash_guard(std::string const& program, int code) {
+  code_after_crash = code;
+  line_after_crash = program + ": the run was complete, but MPI crashed in MPI_Finalize\n";
+  struct sigaction leave {};
+  leave.sa_handler = leave_after_crash;
+  ::sigaction(SIGSEGV, &leave, &before_segv_);
+  ::sigaction(SIGBUS, &leave, &before_bus_);
+}
+
+crash_guard::~crash_guard() {
+  ::sigaction(SIGSEGV, &before_segv_, nullptr);
+  ::sigaction(SIGBUS, &before_bus_, nullptr);
 }
 
 }  // namespace skel::detail

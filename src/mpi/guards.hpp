@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -46,5 +47,19 @@ class watch {
 /// s.
 [[nodiscard]] std::unique_ptr<watch> watch_end(std::string const& program, int rank, int code,
                                                std::optional<double> suspect_after);
+
+/// Guards MPI_Finalize against MPI's own threads: one of Open MPI 4.1 sometimes reads memory that was
+/// freed (https://github.com/open-mpi/ompi/issues/10117). Results are complete and reported by then, so
+/// a crash ends the process with the agreed exit code and one line. At most one at a time.
+class crash_guard {
+ public:
+  crash_guard(std::string const& program, int code);
+  crash_guard(crash_guard const&) = delete;
+  crash_guard& operator=(crash_guard const&) = delete;
+  ~crash_guard();
+
+ private:
+  struct sigaction before_segv_, before_bus_;
+};
 
 }  // namespace skel::detail

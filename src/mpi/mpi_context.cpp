@@ -271,6 +271,8 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
     std::fflush(nullptr);
     _exit(code);
   }
+  std::fflush(nullptr);
+  crash_guard const against_mpi(program, code);
   MPI_Finalize();
   return code;
 }

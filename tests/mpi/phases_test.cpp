@@ -55,6 +55,14 @@ TEST_CASE("no rank waits forever after the farewell") {
   }
 }
 
+TEST_CASE("MPI crashes in MPI_Finalize, after the results") {
+  auto const e = run("crash", 0, "1s");
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 0);
+  CHECK(e.out == std::vector<std::string>{"right, lost, again 0"});
+  CHECK(lines_with(e, "the run was complete, but MPI crashed in MPI_Finalize") == 1);
+}
+
 TEST_CASE("a call of MPI that never returns ends its rank, and the others continue") {
   auto const e = run("spin", 2, "1s");
   CAPTURE(e.out, e.errors);
