@@ -92,6 +92,7 @@ def main():
     parser.add_argument("--ranks", type=int, nargs="+", default=[64])
     parser.add_argument("--costs", nargs="+", choices=COSTS, default=COSTS)
     parser.add_argument("--seeds", type=int, default=5, help="uneven platforms per number of ranks")
+    parser.add_argument("--schedules", nargs="+", default=PRESETS[1:], help="those that auto is compared with")
     parser.add_argument("--draws", type=int, default=1, help="draws of the costs; a cell is the median")
     options = parser.parse_args()
     program = options.build / "bin" / "skel-simulate"
@@ -99,8 +100,9 @@ def main():
     for n in options.ranks:
         platforms.append(("cluster-1024", n, n))
         platforms += [(f"uneven:ranks={n},seed={s}", None, n) for s in range(1, options.seeds + 1)]
-    print("| platform | costs | " + " | ".join(PRESETS) + " | auto / best |")
-    print("|---" * (len(PRESETS) + 3) + "|")
+    presets = [PRESETS[0], *options.schedules]
+    print("| platform | costs | " + " | ".join(presets) + " | auto / best |")
+    print("|---" * (len(presets) + 3) + "|")
     autos, low_best, low_bound = [], 0, 0
     with tempfile.TemporaryDirectory() as name_of_folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -114,7 +116,7 @@ def main():
                     costs = draws(name, ranks * TASKS_PER_RANK, seed, tiles)
                     file = folder / f"costs-{seed}.csv"
                     file.write_text("".join(f"{c:.9f}\n" for c in costs))
-                    jobs += [(file, schedule, max(costs) / fastest) for schedule in PRESETS]
+                    jobs += [(file, schedule, max(costs) / fastest) for schedule in presets]
 
                 def share(job):
                     file, schedule, longest = job
@@ -122,7 +124,7 @@ def main():
                     return max(r["ideal_seconds"], longest) / r["seconds"]
 
                 found = list(pool.map(share, jobs))
-                shares = [statistics.median(found[i::len(PRESETS)]) for i in range(len(PRESETS))]
+                shares = [statistics.median(found[i::len(presets)]) for i in range(len(presets))]
                 ratio = shares[0] / max(shares)
                 autos.append(shares[0])
                 low_best += ratio < 0.97
