@@ -6,7 +6,7 @@ set(skel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skel)
 # before it. This lists all missing files first. The leading space keeps CMake from wrapping the line.
 get_property(skel_programs GLOBAL PROPERTY skel_programs)
 set(skel_installed_targets skel_core ${skel_programs})
-foreach(target skel_mpi skel_sim)
+foreach(target skel_mpi skel_sim skel_applications)
   if(TARGET ${target})
     list(APPEND skel_installed_targets ${target})
   endif()
@@ -38,6 +38,16 @@ if(skel_with_sim)  # only for COMPONENTS sim
   install(EXPORT skelSimTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
 endif()
 
+if(TARGET skel_applications)  # only for COMPONENTS applications
+  install(TARGETS skel_applications EXPORT skelApplicationsTargets)
+  install(EXPORT skelApplicationsTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/applications/skel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+
+set(skel_with_applications OFF)
+if(TARGET skel_applications)
+  set(skel_with_applications ON)
+endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/skelConfig.cmake.in ${PROJECT_BINARY_DIR}/skelConfig.cmake
                               INSTALL_DESTINATION ${skel_package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/skelConfigVersion.cmake COMPATIBILITY SameMajorVersion)

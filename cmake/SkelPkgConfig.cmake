@@ -2,35 +2,10 @@
 #   g++ main.cpp $(pkg-config --cflags --libs skel)
 # They compute their prefix from their own location, because `cmake --install --prefix` may change it. Libraries that
 # skel uses are named as CMake found them.
+include(SkelLinkFlags)
 set(skel_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH skel_pc_prefix /${skel_pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" skel_pc_prefix "${skel_pc_prefix}")
-
-# The linker's arguments for targets and files, in this order: -lNAME for files in its search path, otherwise the file.
-function(skel_pc_libraries into)
-  set(flags)
-  foreach(library IN LISTS ARGN)
-    if(TARGET ${library})
-      get_target_property(location ${library} IMPORTED_LOCATION)
-      if(NOT location)
-        get_target_property(location ${library} IMPORTED_LOCATION_RELEASE)
-      endif()
-      if(NOT location)
-        get_target_property(location ${library} IMPORTED_LOCATION_NONE)
-      endif()
-      set(library ${location})
-    endif()
-    get_filename_component(folder "${library}" DIRECTORY)
-    get_filename_component(name "${library}" NAME)
-    if(folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES AND name MATCHES "^lib(.+)\\.(so|a)[.0-9]*$")
-      list(APPEND flags -l${CMAKE_MATCH_1})
-    elseif(library)
-      list(APPEND flags ${library})
-    endif()
-  endforeach()
-  string(JOIN " " flags ${flags})
-  set(${into} "${flags}" PARENT_SCOPE)
-endfunction()
 
 function(skel_pc_file name description requires cflags libraries)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.pc @ONLY CONTENT
@@ -66,3 +41,10 @@ if(SKEL_MPI)
   set(libraries "-L\${libdir} -lskel_mpi ${libraries} ${MPI_CXX_LINK_FLAGS}")
 endif()
 skel_pc_file(skel "Parallel skeletons over MPI" "skel-core = ${PROJECT_VERSION}" "${cflags}" "${libraries}")
+
+if(TARGET skel_applications)
+  get_property(libraries GLOBAL PROPERTY skel_application_flags)
+  string(JOIN " " libraries ${libraries})
+  skel_pc_file(skel-applications "Ray tracing, volume rendering, isosurfaces and components on all ranks"
+               "skel-core = ${PROJECT_VERSION}" "" "-L\${libdir} -lskel_applications ${libraries}")
+endif()

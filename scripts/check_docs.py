@@ -72,7 +72,8 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
     index = root / "docs/index.md"
     api = root / "docs/reference/api.md"
-    headers = {header for header in root.glob("include/skel/**/*.hpp") if "detail" not in header.parts}
+    headers = {header for where in ("include/skel", "examples/applications/skel") for header in (root / where).glob("**/*.hpp")
+               if "detail" not in header.parts}
     pages = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(root.glob("docs/**/*.md"))
     mistakes = []
     indexed = {index}

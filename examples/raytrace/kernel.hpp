@@ -13,12 +13,12 @@
 
 namespace raytrace {
 
-struct rectangle {
+struct pixel_range {
   int x0, y0, x1, y1;  ///< pixels x0 <= x < x1
 };
 
 /// Writes (x1 - x0) (y1 - y0) colours row by row, three floats each.
-using bvh_kernel = void (*)(world_view const&, bvh_view const&, rectangle const&, float* out, ray_counts&);
+using bvh_kernel = void (*)(world_view const&, bvh_view const&, pixel_range const&, float* out, ray_counts&);
 /// Returns the nearest hit of any ray, for tests.
 using bvh_probe = hit (*)(world_view const&, bvh_view const&, ray const&);
 

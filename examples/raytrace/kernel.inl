@@ -16,7 +16,7 @@ namespace {
 #include "bvh_tracer.inl"
 // clang-format on
 
-void render(world_view const& world, bvh_view const& tree, rectangle const& part, float* out,
+void render(world_view const& world, bvh_view const& tree, pixel_range const& part, float* out,
             ray_counts& counts) {
   bvh_tracer tracer(world, tree);
   whitted<bvh_tracer> shader(world, tracer);

@@ -95,21 +95,6 @@ void save_scene(std::string const& path, scene const& world) {
   file.commit();
 }
 
-void paste(image& picture, rectangle const& r, pixels const& p) {
-  auto const w = static_cast<std::size_t>(r.width()) * 3;
-  for (int y = r.y0; y < r.y1; ++y) {
-    auto const from = std::span(p.rgb).subspan(static_cast<std::size_t>(y - r.y0) * w, w);
-    std::copy(from.begin(), from.end(), picture.row(y).begin() + 3 * r.x0);
-  }
-}
-
-/// Marks a rectangle whose task was left out.
-void mark(image& picture, rectangle const& r) {
-  for (int y = r.y0; y < r.y1; ++y)
-    for (int x = r.x0; x < r.x1; ++x)
-      std::ranges::copy(picture::missing_colour, picture.row(y).begin() + std::ptrdiff_t{3} * x);
-}
-
 /// Running mean and variance (Welford).
 class statistics {
  public:

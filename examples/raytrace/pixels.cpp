@@ -56,4 +56,18 @@ pixels render(renderer const& picture, rectangle const& r, bool time_pixels) {
   return p;
 }
 
+void paste(picture::image& into, rectangle const& r, pixels const& p) {
+  auto const w = static_cast<std::size_t>(r.width()) * 3;
+  for (int y = r.y0; y < r.y1; ++y) {
+    auto const from = std::span(p.rgb).subspan(static_cast<std::size_t>(y - r.y0) * w, w);
+    std::copy(from.begin(), from.end(), into.row(y).begin() + 3 * r.x0);
+  }
+}
+
+void mark(picture::image& into, rectangle const& r) {
+  for (int y = r.y0; y < r.y1; ++y)
+    for (int x = r.x0; x < r.x1; ++x)
+      std::ranges::copy(picture::missing_colour, into.row(y).begin() + std::ptrdiff_t{3} * x);
+}
+
 }  // namespace raytrace

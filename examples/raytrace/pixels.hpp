@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "image.hpp"
 #include "renderer.hpp"
 #include "skel/transfer.hpp"
 
@@ -31,6 +32,11 @@ struct pixels {
 
 /// Renders one rectangle. If `time_pixels` is set, renders and times pixel by pixel.
 pixels render(renderer const& picture, rectangle const& r, bool time_pixels);
+
+/// Copies the pixels of a rectangle into a picture.
+void paste(picture::image& into, rectangle const& r, pixels const& p);
+/// Marks a rectangle whose task was left out.
+void mark(picture::image& into, rectangle const& r);
 
 }  // namespace raytrace
 

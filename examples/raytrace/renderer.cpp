@@ -44,7 +44,7 @@ struct brute_tracer {
 };
 
 template <class Tracer>
-void render_with(world_view const& world, Tracer tracer, rectangle const& part, float* out,
+void render_with(world_view const& world, Tracer tracer, pixel_range const& part, float* out,
                  ray_counts& counts) {
   whitted<Tracer> shader(world, tracer);
   for (int y = part.y0; y < part.y1; ++y) {
@@ -140,7 +140,7 @@ void renderer::render_row(int y, std::span<float> rgb, ray_counts& counts) const
 void renderer::render_tile(int x0, int y0, int x1, int y1, std::span<float> rgb, ray_counts& counts) const {
   assert(0 <= x0 && x0 <= x1 && x1 <= width() && 0 <= y0 && y0 <= y1 && y1 <= height());
   assert(rgb.size() >= 3 * static_cast<std::size_t>(x1 - x0) * static_cast<std::size_t>(y1 - y0));
-  rectangle const part{x0, y0, x1, y1};
+  pixel_range const part{x0, y0, x1, y1};
   auto const& p = *parts_;
   if (p.tree) {
     p.code.render(p.world, p.tree->view(), part, rgb.data(), counts);

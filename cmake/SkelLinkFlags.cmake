@@ -1,0 +1,35 @@
+# Libraries as arguments of the linker, for installed files that must not name this build's targets.
+
+# The linker's arguments for targets and files, in this order: -lNAME for files in its search path, otherwise the file.
+function(skel_pc_libraries into)
+  set(flags)
+  foreach(library IN LISTS ARGN)
+    if(TARGET ${library})
+      get_target_property(location ${library} IMPORTED_LOCATION)
+      if(NOT location)
+        get_target_property(location ${library} IMPORTED_LOCATION_RELEASE)
+      endif()
+      if(NOT location)
+        get_target_property(location ${library} IMPORTED_LOCATION_NONE)
+      endif()
+      set(library ${location})
+    endif()
+    get_filename_component(folder "${library}" DIRECTORY)
+    get_filename_component(name "${library}" NAME)
+    if(folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES AND name MATCHES "^lib(.+)\\.(so|a)[.0-9]*$")
+      list(APPEND flags -l${CMAKE_MATCH_1})
+    elseif(library)
+      list(APPEND flags ${library})
+    endif()
+  endforeach()
+  string(JOIN " " flags ${flags})
+  set(${into} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# Notes libraries that skel::applications needs, targets or files. Called in the folder that finds them, since imported
+# targets are visible only there.
+function(skel_application_links)
+  skel_pc_libraries(flags ${ARGN})
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  set_property(GLOBAL APPEND PROPERTY skel_application_flags ${flags})
+endfunction()

@@ -1,0 +1,27 @@
+#include "skel/applications/make_mesh.hpp"
+
+#include <cmath>
+
+#include "memory_volume.hpp"
+#include "model_surfaces.hpp"
+#include "skel/error.hpp"
+#include "tolerance.hpp"
+
+namespace isosurface {
+
+surface make_mesh(skel::context& ctx, volume_data::grid_values const& grid, double value,
+                  mesh_settings const& settings, skel::multi_host_options const& how) {
+  if (!std::isfinite(value)) throw skel::usage_error("make_mesh: expected a finite value");
+  if (settings.level < 0 || settings.level > most_level)
+    throw skel::usage_error("make_mesh: expected a level from 0 to " + std::to_string(most_level));
+  surface_options options;
+  options.values = {value};
+  options.order = settings.smooth ? 3 : 1;
+  options.level = settings.level;
+  auto all = model_surfaces(
+      ctx, [&] { return volume_data::open_values(grid); }, options, how);
+  return {std::move(all.surfaces.positions), std::move(all.surfaces.normals),
+          std::move(all.surfaces.triangles), std::move(all.run)};
+}
+
+}  // namespace isosurface

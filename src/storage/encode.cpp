@@ -1,0 +1,72 @@
+#include "skel/storage/encode.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "skel/error.hpp"
+#include "skel/storage/coder.hpp"
+
+namespace skel::storage {
+
+namespace {
+
+std::size_t shard_size(code const& how, std::size_t bytes) {
+  auto const m = how.data_shards();
+  return bytes / m + (bytes % m != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::byte>> encode(code const& how, std::span<std::byte const> buffer) {
+  auto const each = shard_size(how, buffer.size());
+  std::vector<std::vector<std::byte>> shards(how.shards(), std::vector<std::byte>(each));
+  std::vector<std::byte const*> data;
+  std::vector<std::byte*> parity;
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    if (s >= how.data_shards()) {
+      parity.push_back(shards[s].data());
+      continue;
+    }
+    auto const piece = buffer.subspan(std::min(buffer.size(), s * each));
+    std::ranges::copy(piece.first(std::min(piece.size(), each)), shards[s].begin());
+    data.push_back(shards[s].data());
+  }
+  if (each > 0) coder(how).encode(data, parity, each);
+  return shards;
+}
+
+std::vector<std::byte> decode(code const& how, std::span<std::vector<std::byte> const> shards,
+                              std::size_t size) {
+  if (shards.size() != how.shards())
+    throw usage_error("decode: " + std::to_string(shards.size()) + " shards, expected " +
+                      std::to_string(how.shards()) + ", the lost ones empty");
+  auto const each = shard_size(how, size);
+  std::vector<bool> present(shards.size());
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    present[s] = !shards[s].empty();
+    if (present[s] && shards[s].size() != each)
+      throw usage_error("decode: shard " + std::to_string(s) + " has " + std::to_string(shards[s].size()) +
+                        " bytes, expected " + std::to_string(each) + " for a buffer of " +
+                        std::to_string(size));
+  }
+  auto const m = how.data_shards();
+  std::vector<std::byte> buffer(each * m);
+  std::vector<std::vector<std::byte>>
+      copies;  // rebuild() takes writable shards, but reads those that are present
+  std::vector<std::byte*> places(shards.size(), nullptr);
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    if (s < m) {
+      places[s] = buffer.data() + s * each;
+      if (present[s]) std::ranges::copy(shards[s], places[s]);
+    } else if (present[s]) {
+      places[s] = copies.emplace_back(shards[s]).data();
+    }
+  }
+  if (each > 0 && !coder(how).rebuild(places, present, each))
+    throw error("decode: " + std::to_string(std::ranges::count(present, true)) + " shards are left, but " +
+                std::to_string(m) + " are needed");
+  buffer.resize(size);
+  return buffer;
+}
+
+}  // namespace skel::storage

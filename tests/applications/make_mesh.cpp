@@ -1,0 +1,75 @@
+#include "skel/applications/make_mesh.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "catch.hpp"
+#include "skel/error.hpp"
+#include "skel/run_threads.hpp"
+
+namespace {
+
+isosurface::surface mesh(int ranks, volume_data::grid_values const& grid, double value,
+                         isosurface::mesh_settings const& how = {}) {
+  isosurface::surface kept;
+  skel::run_threads(ranks, [&](skel::context& ctx) {
+    auto made = isosurface::make_mesh(ctx, grid, value, how);
+    if (ctx.is_root())
+      kept = std::move(made);
+    else
+      CHECK(made.triangles.empty());
+  });
+  return kept;
+}
+
+double area(isosurface::surface const& s) {
+  double sum = 0;
+  for (auto const& [a, b, c] : s.triangles) {
+    auto const &p = s.positions[a], &q = s.positions[b], &r = s.positions[c];
+    double const u[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]},
+                 v[3] = {r[0] - p[0], r[1] - p[1], r[2] - p[2]};
+    sum += 0.5 * std::sqrt(std::pow(u[1] * v[2] - u[2] * v[1], 2) + std::pow(u[2] * v[0] - u[0] * v[2], 2) +
+                           std::pow(u[0] * v[1] - u[1] * v[0], 2));
+  }
+  return sum;
+}
+
+std::vector<float> ramp(std::size_t n) {  // the index along x
+  std::vector<float> values;
+  for (std::size_t i = 0; i < n * n * n; ++i) values.push_back(static_cast<float>(i % n));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("make_mesh finds a plane where the values say, on any number of ranks") {
+  auto const values = ramp(6);
+  for (bool const smooth : {false, true}) {
+    auto const plane = mesh(1, {values, {6, 6, 6}}, 2.5, {.smooth = smooth});
+    for (auto const& p : plane.positions) CHECK(std::abs(p[0] - 2.5F) < 1e-5F);
+    for (auto const& n : plane.normals) CHECK(std::abs(n[0] + 1) < 1e-5F);  // to lower values
+    CHECK(std::abs(area(plane) - 25) < 1e-4);
+    for (int const ranks : {2, 3, 7}) {
+      auto const again = mesh(ranks, {values, {6, 6, 6}}, 2.5, {.smooth = smooth});
+      CHECK((again.positions == plane.positions && again.normals == plane.normals &&
+             again.triangles == plane.triangles));
+    }
+  }
+}
+
+TEST_CASE("make_mesh uses coordinates, and makes no surface where there is none") {
+  auto const values = ramp(3);
+  auto const plane = mesh(2, {values, {3, 3, 3}, {{{0, 10, 30}, {}, {0, 1, 5}}}}, 1.5);
+  for (auto const& p : plane.positions) CHECK(std::abs(p[0] - 20) < 1e-4F);
+  CHECK(std::abs(area(plane) - 10) < 1e-4);
+  CHECK(mesh(2, {values, {3, 3, 3}}, 7).triangles.empty());
+}
+
+TEST_CASE("make_mesh refuses values and settings that do not fit") {
+  auto const values = ramp(3);
+  CHECK_THROWS_AS(mesh(1, {values, {3, 3, 2}}, 1), skel::usage_error);
+  CHECK_THROWS_AS(mesh(1, {values, {27, 1, 1}}, 1), skel::usage_error);
+  CHECK_THROWS_AS(mesh(2, {values, {3, 3, 3}}, std::numeric_limits<double>::quiet_NaN()), skel::usage_error);
+  CHECK_THROWS_AS(mesh(1, {values, {3, 3, 3}}, 1, {.smooth = true, .level = 7}), skel::usage_error);
+}
