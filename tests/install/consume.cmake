@@ -44,14 +44,15 @@ if(WAY STREQUAL "find_package")
       -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_PREFIX_PATH=${dir}/prefix)
   run(${CMAKE_COMMAND} --build ${dir}/readme)
   run(${dir}/readme/collatz)
-  # The tutorial, from the installed sources: without Boost.MPI in a program, and with Eigen.
+  # The tutorial, from the installed sources: without Boost.MPI in a program, with Eigen, and with skel::applications.
   if(MPI)
     run(${CMAKE_COMMAND} -S ${dir}/prefix/${DOCDIR}/examples/tutorial -B ${dir}/tutorial -G ${GENERATOR}
         -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_PREFIX_PATH=${dir}/prefix)
-    run(${CMAKE_COMMAND} --build ${dir}/tutorial --target adopt matrices)
+    run(${CMAKE_COMMAND} --build ${dir}/tutorial --target adopt matrices surface)
     find_program(mpiexec mpiexec REQUIRED)
     run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/adopt)
     run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/matrices)
+    run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/surface)
   endif()
   # Installing before building must fail with one line and install nothing.
   run(${CMAKE_COMMAND} -S ${SOURCE} -B ${dir}/unbuilt -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
