@@ -28,7 +28,7 @@ using namespace components;
 struct options {
   std::string file, formula;
   std::optional<std::uint64_t> nodes;
-  bool sweep = false;
+  bool sweep = false, compare_one_core = false;
   std::string kind = "hypercube", local = "union-find", exchange = "cheapest", write_graph;
 };
 
@@ -62,6 +62,9 @@ void add_options(CLI::App& app, options& o) {
          "method of one rank: union-find, or adjacency list and depth-first search [Hyper]");
   choice("--exchange", o.exchange, {"cheapest", "dense"},
          "form of exchanged labels: short and exact, or the vector of all roots [Hyper]");
+  app.add_flag("--compare-one-core", o.compare_one_core,
+               "then solve the whole graph again on one core of the root, and print its time")
+      ->group("Parallel run");
 }
 
 // The part of the graph that this rank needs. Every rank reads a whole file.
@@ -82,7 +85,7 @@ edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_divis
   return edge_part(std::move(read.edges));
 }
 
-// The best time of a single core, the baseline for every parallel time. For short times the minimum
+// The best time of a single core, for --compare-one-core. For short times the minimum
 // of three runs is used, because touching new memory may take longer than the labels.
 double seconds_of_one_core(edge_part const& graph, std::uint64_t nodes) {
   constexpr double is_short = 0.1;
@@ -97,8 +100,8 @@ double seconds_of_one_core(edge_part const& graph, std::uint64_t nodes) {
   return first > is_short ? first : std::min({first, once(), once()});
 }
 
-skel::program::run_outcome finish(skel::program::common_options const& common, components_job const& job,
-                                  edge_part const& graph, connected result) {
+skel::program::run_outcome finish(skel::program::common_options const& common, options const& o,
+                                  components_job const& job, edge_part const& graph, connected result) {
   auto const labels = result.labels.labels();
   if (common.verify) {
     if (auto const fault = find_fault(graph.edges().span(), labels))
@@ -111,11 +114,15 @@ skel::program::run_outcome finish(skel::program::common_options const& common, c
   skel::program::run_outcome outcome;
   outcome.fields = {{"nodes", labels.size()}, {"edges", graph.size()}, {"components", components}};
   if (common.verify) outcome.fields.emplace_back("verified", true);
-  if (result.run.ranks * result.run.threads_per_rank > 1) {
-    auto const alone = seconds_of_one_core(graph, labels.size());
-    fmt::print("{:.6f} s on ranks x threads = {} x {}, {} bytes sent; one core needs {:.6f} s\n",
-               result.run.seconds, result.run.ranks, result.run.threads_per_rank, result.run.bytes, alone);
-    outcome.fields.emplace_back("one_core_seconds", alone);
+  if (o.compare_one_core || result.run.ranks * result.run.threads_per_rank > 1) {
+    fmt::print("{:.6f} s on ranks x threads = {} x {}, {} bytes sent", result.run.seconds, result.run.ranks,
+               result.run.threads_per_rank, result.run.bytes);
+    if (o.compare_one_core) {
+      auto const alone = seconds_of_one_core(graph, labels.size());
+      fmt::print("; one core needs {:.6f} s", alone);
+      outcome.fields.emplace_back("one_core_seconds", alone);
+    }
+    fmt::print("\n");
   }
   outcome.run = std::move(result.run);
   outcome.result_xxh3 = skel::xxh3_hex(std::as_bytes(labels));
@@ -145,13 +152,14 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
   auto const graph = read_or_generate(ctx, o, kind, job);
   if (ctx.is_root() && !o.write_graph.empty()) {
     skel::program::require_ending(o.write_graph, {".skel-edges"});
-    write_edges(o.write_graph, graph.edges().span(), job.nodes);
+    write_edges(
+        o.write_graph, [&](edge_sink const& sink) { graph.stream(sink); }, job.nodes);
   }
   // Starts when the slowest rank has its edges, so that the call is measured without reading.
   if (ctx.size() > 1) static_cast<void>(skel::broadcast(ctx, skel::on_root([] { return true; })));
   auto result = connect(ctx, graph, job, kind);
   if (!ctx.is_root() || result.run.stopped_early) return {result.run, {}, {}, {}};
-  return finish(common, job, graph, std::move(result));
+  return finish(common, o, job, graph, std::move(result));
 }
 
 }  // namespace
