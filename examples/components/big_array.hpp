@@ -71,6 +71,12 @@ class big_array {
     if (size_ == capacity_) reserve(capacity_ < 4096 ? 4096 : capacity_ + capacity_ / 2);
     data_[size_++] = value;
   }
+  void append(std::span<T const> values) {
+    if (capacity_ - size_ < values.size())
+      reserve(std::max(size_ + values.size(), capacity_ + capacity_ / 2));
+    std::copy(values.begin(), values.end(), data_ + size_);
+    size_ += values.size();
+  }
 
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;

@@ -10,28 +10,66 @@ namespace components {
 
 edge_part::edge_part(big_array<edge> edges) {
   last_ = edges.size();
-  array_ = std::make_shared<edge_array const>(edge_array{std::move(edges), 0, std::nullopt});
+  array_ = std::make_shared<edge_array const>(edge_array{std::move(edges), 0, {}, {}});
+}
+
+std::uint64_t edge_part::size() const noexcept {
+  if (!array_ || !array_->file) return units();
+  auto const& starts = array_->file->starts;
+  return starts[last_] - starts[first_];
+}
+
+bool edge_part::in_memory() const {
+  auto const& a = *array_;
+  if (a.file)  // a rank that was taken for lost may not have read its share
+    return first_ == a.first && units() == 1 && a.edges.size() == size();
+  return first_ >= a.first && last_ - a.first <= a.edges.size();
 }
 
 edge_part::view edge_part::edges() const {
   view v;
   if (size() == 0) return v;
-  auto const& a = *array_;
-  if (first_ >= a.first && last_ - a.first <= a.edges.size()) {
-    v.edges_ = a.edges.span().subspan(first_ - a.first, size());
+  if (in_memory()) {
+    v.edges_ = array_->edges.span().subspan(array_->file ? 0 : first_ - array_->first, size());
     v.owner_ = array_;
     return v;
   }
-  if (!a.formula) throw skel::error("edges of the graph are missing on this rank");
-  auto const made = std::make_shared<big_array<edge>>(size());
-  generate(*a.formula, first_, {made->data(), made->size()});
+  auto const made = std::make_shared<big_array<edge>>();
+  made->reserve(size());
+  stream([&](std::span<edge const> some) { made->append(some); });
   v.edges_ = made->span();
   v.owner_ = made;
   return v;
 }
 
+void edge_part::stream(edge_sink const& sink) const {
+  if (size() == 0) return;
+  if (in_memory()) return sink(edges().span());
+  if (array_->file) return read_again(sink);
+  if (!array_->formula) throw skel::error("edges of the graph are missing on this rank");
+  big_array<edge> some(std::min(size(), std::uint64_t{1} << 20));
+  for (auto at = first_; at < last_; at += some.size()) {
+    some.resize(std::min<std::uint64_t>(some.size(), last_ - at));
+    generate(*array_->formula, at, {some.data(), some.size()});
+    sink(some.span());
+  }
+}
+
+// All shares are read as a whole, which keeps the order of a packed file.
+void edge_part::read_again(edge_sink const& sink) const {
+  auto const& file = *array_->file;
+  auto const parts = file.starts.size() - 1;
+  std::uint64_t seen = 0;
+  auto const read = [&](file_share share) { seen += read_edges(file.path, file.nodes, share, sink).edges; };
+  if (units() == parts)
+    read({});
+  else
+    for (auto part = first_; part < last_; ++part) read({part, parts});
+  if (seen != size()) throw skel::error(file.path + ": has changed since it was read");
+}
+
 std::array<edge_part, 2> edge_part::split(std::uint64_t count) const {
-  auto const middle = first_ + std::min(count, size());
+  auto const middle = first_ + std::min(count, units());
   return {edge_part(array_, first_, middle), edge_part(array_, middle, last_)};
 }
 

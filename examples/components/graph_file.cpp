@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -27,17 +28,46 @@ void require_memory(std::uint64_t bytes, std::string const& what) {
                                       static_cast<double>(bytes) / 1e9, static_cast<double>(memory) / 1e9));
 }
 
-graph read_graph(std::string const& path, std::optional<std::uint64_t> nodes) {
-  input in(path);
+namespace {
+
+auto* reader_of(input& in) {
   auto const head = in.begins_with(15);
+  auto const& path = in.path();
   auto const name = path.ends_with(".gz") ? std::string_view(path).substr(0, path.size() - 3) : path;
   // An empty file, or one truncated within its first bytes, must not be read as a list of no edges.
-  graph g = head.starts_with(binary_magic)   ? read_binary_edges(in, nodes)
-            : head.starts_with(matrix_magic) ? read_matrix_market(in, nodes)
-            : name.ends_with(".skel-edges")  ? read_binary_edges(in, nodes)
-            : name.ends_with(".mtx")         ? read_matrix_market(in, nodes)
-            : name.ends_with(".sg")          ? read_serialized_graph(in, nodes)
-                                             : read_edge_list(in, nodes);
+  return head.starts_with(binary_magic)   ? read_binary_edges
+         : head.starts_with(matrix_magic) ? read_matrix_market
+         : name.ends_with(".skel-edges")  ? read_binary_edges
+         : name.ends_with(".mtx")         ? read_matrix_market
+         : name.ends_with(".sg")          ? read_serialized_graph
+                                          : read_edge_list;
+}
+
+}  // namespace
+
+file_facts read_edges(std::string const& path, node_limit nodes, file_share share, edge_sink const& sink) {
+  input in(path);
+  auto* const read = reader_of(in);
+  if (!in.packed() || share.parts == 1) return read(in, nodes, share, sink);
+  std::uint64_t seen = 0, kept = 0;
+  auto facts = read(in, nodes, {}, [&](std::span<edge const> some) {
+    while (!some.empty()) {
+      auto const part = some.first(std::min<std::uint64_t>(some.size(), dealt_edges - seen % dealt_edges));
+      if (seen / dealt_edges % share.parts == share.part) {
+        sink(part);
+        kept += part.size();
+      }
+      seen += part.size();
+      some = some.subspan(part.size());
+    }
+  });
+  facts.edges = kept;
+  return facts;
+}
+
+graph read_graph(std::string const& path, node_limit nodes) {
+  graph g;
+  g.nodes = read_edges(path, nodes, {}, [&](std::span<edge const> some) { g.edges.append(some); }).nodes;
   require_memory(g.nodes * sizeof(node), fmt::format("{}: labels of {} nodes", path, g.nodes));
   return g;
 }

@@ -1,6 +1,7 @@
 #include "input.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "skel/error.hpp"
+#include "skel/hash.hpp"
 
 namespace components {
 
@@ -102,6 +104,33 @@ std::string input::begins_with(std::size_t size) {
   head.resize(read(std::as_writable_bytes(std::span(head))));
   rewind();
   return head;
+}
+
+std::uint64_t input::size() const {
+  struct stat status {};
+  if (::fstat(::fileno(file_.get()), &status) != 0)
+    throw skel::usage_error(fmt::format("{}: {}", path_, std::strerror(errno)));
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+void input::seek(std::uint64_t position) {
+  if (position == position_) return;
+  if (gzip_ || ::fseeko(file_.get(), static_cast<off_t>(position), SEEK_SET) != 0)
+    throw skel::usage_error(fmt::format("{}: cannot be read from byte {} on", path_, position));
+  position_ = position;
+}
+
+std::string input::sample() {
+  constexpr std::uint64_t blocks = 64, block = 4096;
+  auto const bytes = size(), last = bytes - std::min(bytes, block);
+  std::array<std::byte, block> some;
+  skel::xxh3_hasher hasher;
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    ::fseeko(file_.get(), static_cast<off_t>(last * i / (blocks - 1)), SEEK_SET);
+    hasher.update(std::span(some).first(read_file(some)));
+  }
+  rewind();
+  return fmt::format("{} {}", bytes, hasher.hex());
 }
 
 void input::fail_at(std::uint64_t at, std::string const& text) const {

@@ -11,8 +11,8 @@
 namespace components {
 
 std::array<edge_part, 2> components_job::divide(edge_part const& part, double share) const {
-  auto const edges = static_cast<double>(part.size());
-  return part.split(static_cast<std::uint64_t>(std::llround(std::clamp(share, 0.0, 1.0) * edges)));
+  auto const units = static_cast<double>(part.units());
+  return part.split(static_cast<std::uint64_t>(std::llround(std::clamp(share, 0.0, 1.0) * units)));
 }
 
 roots components_job::solve(edge_part const& part, unsigned threads) const {
@@ -61,7 +61,7 @@ edge_part generated_graph(graph_spec const& spec, components_job const& job, ske
   };
   if (kind.which() == skel::any_division::kind::tree) return edge_part(make(0, rank == 0 ? spec.edges : 0));
   auto const hold = [&](big_array<edge> edges, std::uint64_t first) {
-    return edge_part(std::make_shared<edge_array const>(edge_array{std::move(edges), first, spec}), 0,
+    return edge_part(std::make_shared<edge_array const>(edge_array{std::move(edges), first, spec, {}}), 0,
                      spec.edges);
   };
   auto const mine = part_of_rank(hold({}, 0), job, rank, ranks);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "file_parts.hpp"
 #include "graph_file.hpp"
 #include "job.hpp"
 #include "program/failure.hpp"
@@ -67,7 +68,7 @@ void add_options(CLI::App& app, options& o) {
       ->group("Parallel run");
 }
 
-// The part of the graph that this rank needs. Every rank reads a whole file.
+// The graph, of which this rank holds the part that it will solve.
 edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_division const& kind,
                            components_job& job) {
   if (!o.formula.empty()) {
@@ -77,12 +78,9 @@ edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_divis
     require_memory(share * sizeof(edge) + job.nodes * sizeof(node), "--generate: edges and labels");
     return generated_graph(spec, job, kind, ctx.rank(), ctx.size());
   }
-  auto read = read_graph(o.file, o.nodes);
+  auto read = read_distributed(ctx, o.file, o.nodes, kind);
   job.nodes = read.nodes;
-  if (ctx.size() > 1)
-    ctx.require_same("the content of GRAPH",
-                     fmt::format("{} {}", read.nodes, skel::xxh3_hex(std::as_bytes(read.edges.span()))));
-  return edge_part(std::move(read.edges));
+  return std::move(read.edges);
 }
 
 // The best time of a single core, for --compare-one-core. For short times the minimum
@@ -136,6 +134,7 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
   job.local = o.local == "dfs" ? local_method::dfs : local_method::union_find;
   job.how = o.exchange == "dense" ? exchange::dense : exchange::cheapest;
   if (!common.output.empty()) skel::program::require_ending(common.output, {".txt", ".bin"});
+  if (!o.write_graph.empty()) skel::program::require_ending(o.write_graph, {".skel-edges"});
   if (int const given = int{o.sweep} + int{!o.file.empty()} + int{!o.formula.empty()}; given != 1)
     throw skel::usage_error("expected one graph: a file, or --generate with a formula, or --sweep");
   skel::any_division const kind(o.kind);
@@ -150,15 +149,13 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
     return {last.run, {}, {}, sizes_of(job, last.edges)};
   }
   auto const graph = read_or_generate(ctx, o, kind, job);
-  if (ctx.is_root() && !o.write_graph.empty()) {
-    skel::program::require_ending(o.write_graph, {".skel-edges"});
-    write_edges(
-        o.write_graph, [&](edge_sink const& sink) { graph.stream(sink); }, job.nodes);
-  }
   // Starts when the slowest rank has its edges, so that the call is measured without reading.
   if (ctx.size() > 1) static_cast<void>(skel::broadcast(ctx, skel::on_root([] { return true; })));
   auto result = connect(ctx, graph, job, kind);
   if (!ctx.is_root() || result.run.stopped_early) return {result.run, {}, {}, {}};
+  if (!o.write_graph.empty())
+    write_edges(
+        o.write_graph, [&](edge_sink const& sink) { graph.stream(sink); }, job.nodes);
   return finish(common, o, job, graph, std::move(result));
 }
 

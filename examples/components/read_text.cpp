@@ -44,8 +44,12 @@ class text_lines {
  public:
   explicit text_lines(input& in) : in_(in), buffer_(std::size_t{1} << 20) {}
 
-  // Advances to the next line; returns false at the end of the file.
+  // Advances to the next line; returns false at the end of the share.
   bool next();
+  // Makes next() return this line again. Requires that no word was removed from it.
+  void again();
+  // The following lines are those that begin in this share of the bytes ahead.
+  void enter(file_share share);
 
   [[nodiscard]] std::string_view text() const noexcept { return line_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
@@ -64,6 +68,7 @@ class text_lines {
 
  private:
   bool refill();
+  [[nodiscard]] std::uint64_t position() const { return in_.position() - (end_ - begin_); }
 
   input& in_;
   std::vector<char> buffer_;
@@ -71,9 +76,29 @@ class text_lines {
   bool at_end_ = false;
   std::string_view line_;
   std::uint64_t number_ = 0;
+  std::uint64_t end_of_share_ = UINT64_MAX;
 };
 
+void text_lines::again() {
+  begin_ = static_cast<std::size_t>(line_.data() - buffer_.data());
+  --number_;
+}
+
+void text_lines::enter(file_share share) {
+  if (share.parts == 1) return;
+  auto const from = position(), bytes = in_.size() - from;
+  if (auto const begin = from + begin_of(share.part, share.parts, bytes); begin > 0) {
+    // The line that has the byte before belongs to the share before, even if that is its last byte.
+    in_.seek(begin - 1);
+    begin_ = end_ = 0;
+    at_end_ = false;
+    next();
+  }
+  end_of_share_ = from + begin_of(share.part + 1, share.parts, bytes);
+}
+
 bool text_lines::next() {
+  if (position() >= end_of_share_) return false;
   for (;;) {
     auto const* const from = buffer_.data() + begin_;
     auto const* const newline = static_cast<char const*>(std::memchr(from, '\n', end_ - begin_));
@@ -165,6 +190,22 @@ std::optional<promise> edges_promised(text_lines& lines) {
   return std::nullopt;
 }
 
+// Reads the comments before the first edge.
+std::optional<promise> read_comments(text_lines& lines) {
+  std::optional<promise> promised;
+  while (lines.next()) {
+    auto const text = lines.text();
+    auto const first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos || text[first] == '%') continue;
+    if (text[first] != '#') {
+      lines.again();
+      break;
+    }
+    if (!promised) promised = edges_promised(lines);
+  }
+  return promised;
+}
+
 std::string lower(std::string_view word) {
   std::string text(word);
   std::transform(text.begin(), text.end(), text.begin(),
@@ -203,21 +244,18 @@ bool comment(std::string_view text) {
 
 }  // namespace
 
-graph read_edge_list(input& in, node_limit nodes) {
+file_facts read_edge_list(input& in, node_limit nodes, file_share share, edge_sink const& sink) {
   constexpr std::string_view what = "a node number";
   auto const most = nodes.value_or(most_nodes) - 1;
-  graph g;
-  node largest = 0;
-  std::optional<promise> promised;
   text_lines lines(in);
+  auto const promised = read_comments(lines);
+  lines.enter(share);
+  edge_buffer edges(sink);
+  node largest = 0;
   while (lines.next()) {
     auto const text = lines.text();
     auto const first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) continue;
-    if (text[first] == '#' || text[first] == '%') {
-      if (text[first] == '#' && !promised) promised = edges_promised(lines);
-      continue;
-    }
+    if (first == std::string_view::npos || text[first] == '#' || text[first] == '%') continue;
     auto const u = static_cast<node>(lines.integer(what, 0, most));
     auto const v = static_cast<node>(lines.integer(what, 0, most));
     for (int more = 0; lines.text().find_first_not_of(" \t\r") != std::string_view::npos; ++more) {
@@ -225,16 +263,20 @@ graph read_edge_list(input& in, node_limit nodes) {
       lines.skip_number("a number after the two nodes");
     }
     largest = std::max({largest, u, v});
-    g.edges.push_back({u, v});
+    edges.add({u, v});
   }
-  if (promised && promised->edges != g.edges.size())
+  edges.flush();
+  file_facts facts;
+  facts.edges = edges.count();
+  if (promised) facts.expected = promised->edges;
+  if (promised && share.parts == 1 && promised->edges != facts.edges)
     lines.fail(
-        fmt::format("{} edges, expected {} from line {}", g.edges.size(), promised->edges, promised->line));
-  g.nodes = nodes.value_or(g.edges.empty() ? 0 : std::uint64_t{largest} + 1);
-  return g;
+        fmt::format("{} edges, expected {} from line {}", facts.edges, promised->edges, promised->line));
+  facts.nodes = nodes.value_or(facts.edges == 0 ? 0 : std::uint64_t{largest} + 1);
+  return facts;
 }
 
-graph read_matrix_market(input& in, node_limit nodes) {
+file_facts read_matrix_market(input& in, node_limit nodes, file_share share, edge_sink const& sink) {
   text_lines lines(in);
   if (!lines.next()) in.fail(fmt::format("expected \"{}\", found the end of the file", matrix_magic));
   int const values = values_of(lines);
@@ -249,19 +291,24 @@ graph read_matrix_market(input& in, node_limit nodes) {
   auto const entries = lines.integer("a number of entries", 0, UINT64_MAX);
   expect_end_of_line(lines);
 
-  graph g;
-  g.nodes = at_least(rows, nodes, in.path());
+  file_facts facts;
+  facts.nodes = at_least(rows, nodes, in.path());
+  facts.expected = entries;
+  lines.enter(share);
+  edge_buffer edges(sink);
   while (lines.next()) {
     if (comment(lines.text())) continue;
-    if (g.edges.size() == entries) lines.fail(fmt::format("expected {} entries, found one more", entries));
+    if (edges.count() == entries) lines.fail(fmt::format("expected {} entries, found one more", entries));
     auto const u = lines.integer("a row", 1, rows), v = lines.integer("a column", 1, rows);
     for (int i = 0; i < values; ++i) lines.skip_number("a value");
     expect_end_of_line(lines);
-    g.edges.push_back({static_cast<node>(u - 1), static_cast<node>(v - 1)});
+    edges.add({static_cast<node>(u - 1), static_cast<node>(v - 1)});
   }
-  if (g.edges.size() < entries)
-    lines.fail(fmt::format("expected {} entries, found {} and the end of the file", entries, g.edges.size()));
-  return g;
+  edges.flush();
+  facts.edges = edges.count();
+  if (share.parts == 1 && facts.edges < entries)
+    lines.fail(fmt::format("expected {} entries, found {} and the end of the file", entries, facts.edges));
+  return facts;
 }
 
 }  // namespace components

@@ -83,7 +83,8 @@ TEST_CASE(".skel-edges is read as it was written") {
   auto const g = parse_graph("uniform:n=1000,m=300000");
   auto const made = reference::edges_of(g);
   files::temporary const file("own.skel-edges", "");
-  write_edges(file.path(), made, g.nodes);
+  write_edges(
+      file.path(), [&](edge_sink const& sink) { sink(made); }, g.nodes);
   auto const back = read_graph(file.path(), {});
   CHECK(back.nodes == g.nodes);
   CHECK(std::equal(back.edges.begin(), back.edges.end(), made.begin(), made.end()));
