@@ -52,7 +52,7 @@ std::span<edge const> link_first(std::span<edge const> edges, node* parent, unsi
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> dense = false, hindered = false;
   auto const link_some = [&](linker& links) {  // returns false if none are left
-    constexpr std::size_t some = 1U << 13U;
+    constexpr std::size_t some = 1U << 12U;
     auto const first = next.fetch_add(some);
     if (first >= edges.size()) return false;
     links.link(edges.subspan(first, std::min(some, edges.size() - first)));
@@ -64,18 +64,21 @@ std::span<edge const> link_first(std::span<edge const> edges, node* parent, unsi
     pace speed(threads, tolerated);
     for (int i = 0; i < 2; ++i) speed.alone(seconds_of([&] { link_some(alone); }));
     alone.finish();
-    on_threads(threads, [&](unsigned t) {
+    on_threads(threads, [&](unsigned /*t*/) {
       linker links(parent);
+      pace own = speed;
       for (bool more = true; more && !dense && !hindered;) {
         double const seconds = seconds_of([&] { more = link_some(links); });
-        bool const early = next < edges.size() / 4;  // later the switch costs more than it saves
-        if (t == 0 && more && early && speed.together(seconds)) hindered = true;
+        bool const early = next < edges.size() / 8;  // later the switch costs more than it saves
+        if (more && early && own.together(seconds)) hindered = true;
       }
       links.finish();
     });
     if (!hindered) return edges;
     threads = 1;
-    alone.link(edges.first(std::min(next.load(), edges.size())));  // links again, to replace lost links
+    // Links again, to replace lost links. A thread also loses an earlier link if it gives the node
+    // another parent, and its link to the old parent is lost.
+    alone.link(edges.first(std::min(next.load(), edges.size())));
   }
   while (!dense && link_some(alone)) continue;
   alone.finish();
