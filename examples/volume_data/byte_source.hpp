@@ -33,6 +33,8 @@ class byte_source {
   void require(std::span<std::byte> to);
   /// Whether skip() is free.
   [[nodiscard]] virtual bool skips_freely() const { return false; }
+  /// Whether skip() is free wherever it begins and ends, not only for whole slices.
+  [[nodiscard]] virtual bool skips_all_freely() const { return skips_freely(); }
   /// Skips this many bytes, without reading them if the file allows it. Throws usage_error if there
   /// are fewer.
   virtual void skip(std::uint64_t bytes);

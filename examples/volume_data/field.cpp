@@ -68,18 +68,21 @@ class field_volume final : public volume_reader {
   field_volume(volume_header header, formula value, double hours)
       : volume_reader(std::move(header)), value_(value), hours_(hours) {}
   [[nodiscard]] bool skips_freely() const override { return true; }
+  [[nodiscard]] bool reads_rows_freely() const override { return true; }
 
  private:
-  void fill(std::span<std::byte> next) override {
+  void fill(std::span<std::byte> next) override { fill_rows(0, next); }
+  void fill_rows(std::size_t first, std::span<std::byte> rows) override {
     auto const& [xs, ys, zs] = header().coordinates;
-    auto* to = next.data();
-    for (auto z = position(); to != next.data() + next.size(); ++z)
-      for (auto const y : ys)
-        for (auto const x : xs) {
-          auto const value = static_cast<float>(value_(x, y, zs[z], hours_));
-          std::memcpy(to, &value, sizeof value);
-          to += sizeof value;
-        }
+    auto* to = rows.data();
+    for (auto row = first; to != rows.data() + rows.size(); ++row) {
+      auto const y = ys[row % ys.size()], z = zs[position() + row / ys.size()];
+      for (auto const x : xs) {
+        auto const value = static_cast<float>(value_(x, y, z, hours_));
+        std::memcpy(to, &value, sizeof value);
+        to += sizeof value;
+      }
+    }
   }
   void pass(std::size_t /*slices*/) override {}
 

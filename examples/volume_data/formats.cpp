@@ -20,17 +20,27 @@ class stored final : public volume_reader {
   stored(volume_header header, source values, bool swapped)
       : volume_reader(std::move(header)), values_(std::move(values)), swapped_(swapped) {}
   [[nodiscard]] bool skips_freely() const override { return values_->skips_freely(); }
+  [[nodiscard]] bool reads_rows_freely() const override { return values_->skips_all_freely(); }
 
  private:
-  void fill(std::span<std::byte> next) override {
-    values_->require(next);
-    if (position() + next.size() / header().slice_bytes() == header().size[2]) values_->expect_end();
-    if (swapped_) reverse_each(next, size_of(header().type));
+  void fill(std::span<std::byte> next) override { fill_rows(0, next); }
+  void fill_rows(std::size_t first, std::span<std::byte> rows) override {
+    go_to(position() * header().slice_bytes() + first * header().row_bytes());
+    values_->require(rows);
+    at_ += rows.size();
+    if (at_ == header().bytes()) values_->expect_end();
+    if (swapped_) reverse_each(rows, size_of(header().type));
   }
-  void pass(std::size_t slices) override { values_->skip(slices * header().slice_bytes()); }
+  void pass(std::size_t slices) override { go_to((position() + slices) * header().slice_bytes()); }
+
+  void go_to(std::uint64_t byte) {
+    values_->skip(byte - at_);
+    at_ = byte;
+  }
 
   source values_;
   bool swapped_;
+  std::uint64_t at_ = 0;  // bytes read and skipped
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ class joined final : public byte_source {
       : files_(std::move(files)), open_(std::move(open)), slice_(slice) {}
 
   [[nodiscard]] bool skips_freely() const override { return true; }  // whole files
+  [[nodiscard]] bool skips_all_freely() const override { return open_(files_[0])->skips_freely(); }
   std::size_t read(std::span<std::byte> to) override {
     std::size_t done = 0;
     while (done < to.size() && reach()) {

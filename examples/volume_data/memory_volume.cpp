@@ -18,10 +18,14 @@ class memory_volume final : public volume_reader {
   memory_volume(volume_header header, std::span<float const> values)
       : volume_reader(std::move(header)), values_(std::as_bytes(values)) {}
   [[nodiscard]] bool skips_freely() const override { return true; }
+  [[nodiscard]] bool reads_rows_freely() const override { return true; }
 
  private:
-  void fill(std::span<std::byte> next) override {
-    std::memcpy(next.data(), values_.data() + position() * header().slice_bytes(), next.size());
+  void fill(std::span<std::byte> next) override { fill_rows(0, next); }
+  void fill_rows(std::size_t first, std::span<std::byte> rows) override {
+    std::memcpy(rows.data(),
+                values_.data() + position() * header().slice_bytes() + first * header().row_bytes(),
+                rows.size());
   }
   void pass(std::size_t) override {}
 

@@ -16,7 +16,7 @@ namespace volume_data {
 void volume_reader::read(std::span<std::byte> slices) {
   auto const bytes = header_.slice_bytes();
   auto const count = slices.size() / bytes;
-  if (count * bytes != slices.size() || count > header_.size[2] - position_)
+  if (count * bytes != slices.size() || count > header_.size[2] - position_ || next_row_ > 0)
     throw skel::error(fmt::format("{}: requested {} bytes at slice {} of {}, of {} bytes each", header_.name,
                                   slices.size(), position_, header_.size[2], bytes));
   fill(slices);
@@ -27,8 +27,34 @@ void volume_reader::skip(std::size_t slices) {
   if (slices > header_.size[2] - position_)
     throw skel::error(fmt::format("{}: {} slices to skip at slice {} of {}", header_.name, slices, position_,
                                   header_.size[2]));
-  pass(slices);
+  if (slices == 0) return;
+  pass(slices - (decoded_ ? 1 : 0));
   position_ += slices;
+  next_row_ = 0;
+  decoded_ = false;
+}
+
+void volume_reader::read_rows(std::size_t first, std::span<float> rows) {
+  auto const length = header_.size[0];
+  auto const count = rows.size() / length;
+  if (count * length != rows.size() || first < next_row_ || first + count > header_.size[1] ||
+      position_ == header_.size[2])
+    throw skel::error(fmt::format("{}: requested {} samples at row {} of slice {}, of {} x {} each",
+                                  header_.name, rows.size(), first, position_, length, header_.size[1]));
+  next_row_ = first + count;
+  stored_rows_.resize(rows.size() * size_of(header_.type));
+  fill_rows(first, stored_rows_);
+  convert(header_.type, stored_rows_, rows);
+}
+
+void volume_reader::fill_rows(std::size_t first, std::span<std::byte> rows) {
+  if (!decoded_) {
+    slice_.resize(header_.slice_bytes());
+    fill(slice_);
+    decoded_ = true;
+  }
+  auto const from = std::span(slice_).subspan(first * header_.row_bytes(), rows.size());
+  std::ranges::copy(from, rows.begin());
 }
 
 template <class To>

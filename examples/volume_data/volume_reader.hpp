@@ -22,6 +22,7 @@ struct volume_header {
 
   [[nodiscard]] std::size_t slice_samples() const { return size[0] * size[1]; }
   [[nodiscard]] std::size_t samples() const { return slice_samples() * size[2]; }
+  [[nodiscard]] std::size_t row_bytes() const { return size[0] * size_of(type); }
   [[nodiscard]] std::size_t slice_bytes() const { return slice_samples() * size_of(type); }
   [[nodiscard]] std::size_t bytes() const { return samples() * size_of(type); }
 };
@@ -47,6 +48,12 @@ class volume_reader {
   void read(std::span<std::byte> slices);
   void read(std::span<float> slices) { read_as(slices); }
   void read(std::span<double> slices) { read_as(slices); }
+  /// Reads whole rows of the next slice, from row `first` on, as float32. The slice stays the next
+  /// one until skip(1); until then, rows are read in increasing order, and read() is not called.
+  void read_rows(std::size_t first, std::span<float> rows);
+  /// Whether read_rows() takes time for the rows that it reads only; otherwise the first call
+  /// decodes the whole slice.
+  [[nodiscard]] virtual bool reads_rows_freely() const { return false; }
   /// Skips the next slices. Free if slices are computed or seekable (plain raw values, stacks of
   /// files); otherwise (compressed, text) as expensive as reading.
   void skip(std::size_t slices);
@@ -57,6 +64,8 @@ class volume_reader {
   explicit volume_reader(volume_header header) : header_(std::move(header)) {}
   virtual void fill(std::span<std::byte> next) = 0;
   virtual void pass(std::size_t slices) = 0;
+  /// Fills rows of the slice at position(), in increasing order.
+  virtual void fill_rows(std::size_t first, std::span<std::byte> rows);
 
  private:
   template <class To>
@@ -64,7 +73,9 @@ class volume_reader {
 
   volume_header header_;
   std::size_t position_ = 0;
-  std::vector<std::byte> slice_;
+  std::size_t next_row_ = 0;  // of the slice at position_
+  bool decoded_ = false;      // slice_ has the slice at position_
+  std::vector<std::byte> slice_, stored_rows_;
 };
 
 /// What is read of a file that has several variables or times.

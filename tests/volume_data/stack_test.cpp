@@ -106,7 +106,46 @@ TEST_CASE("pictures of few bits, and interlaced ones, give their numbers unchang
                                            std::byte{2}, std::byte{3}});
 }
 
-TEST_CASE("skipped slices do not change those that are read") {
+namespace {
+
+/// Reads rows 1 and 2 of the second slice, or row 2 alone, and the last slice.
+template <class Open>
+void check_rows(Open const& open, std::vector<double> const& whole) {
+  constexpr std::size_t slice = test::nx * test::ny;
+  auto const same = [&](std::vector<float> const& rows, std::size_t z, std::size_t row) {
+    return std::ranges::equal(rows, std::span(whole).subspan(z * slice + row * test::nx, rows.size()), {}, {},
+                              [](double v) { return static_cast<float>(v); });
+  };
+  std::vector<float> one(test::nx), two(2 * test::nx), all(slice);
+  for (bool const split : {false, true}) {
+    auto const volume = open();
+    volume->read(std::span(all));
+    if (split) {
+      volume->read_rows(1, one);
+      CHECK(same(one, 1, 1));
+      CHECK_THROWS_AS(volume->read_rows(1, one), skel::error);
+      CHECK_THROWS_AS(volume->read(std::span(all)), skel::error);
+      volume->read_rows(2, one);
+      CHECK(same(one, 1, 2));
+    } else {
+      volume->read_rows(1, two);
+      CHECK(same(two, 1, 1));
+    }
+    CHECK_THROWS_AS(volume->read_rows(test::ny - 1, two), skel::error);
+    CHECK(volume->position() == 1);
+    volume->skip(1);
+    volume->read_rows(0, one);
+    CHECK(same(one, 2, 0));
+    volume->read_rows(test::ny - 1, one);
+    CHECK(same(one, 2, test::ny - 1));
+    volume->skip(1);
+    CHECK_THROWS_AS(volume->read_rows(0, one), skel::error);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("skipped slices and rows do not change those that are read") {
   test::folder const in("volume-skip");
   write_slices(in);
   auto names = descriptions();
@@ -133,6 +172,7 @@ TEST_CASE("skipped slices do not change those that are read") {
         CHECK(std::ranges::equal(one, std::span(whole).subspan(z * n, n)));
         CHECK_THROWS_AS(volume->skip(test::nz - z), skel::error);
       }
+    check_rows(open, whole);
   };
   for (auto const& [name, text] : names) {
     INFO(name);
