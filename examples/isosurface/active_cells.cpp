@@ -1,15 +1,25 @@
 #include "active_cells.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace isosurface {
 
+void active_finder::compare(layer_view const& layer, std::size_t row) {
+  for (std::size_t i = 0; i < 4; ++i) classes_[i] = layer.classes(layer.number() + i / 2, row + i % 2);
+  auto const [a, b, c, d] = classes_;
+  auto* const differ = differ_.data();
+  auto const cells = cells_;  // a local copy, because written bytes may alias this object
+  // Branch-free loops: the compiler processes 16 nodes at a time.
+  for (std::size_t x = 0; x <= cells; ++x)
+    differ[x] = static_cast<std::uint8_t>((a[x] ^ b[x]) | (a[x] ^ c[x]) | (a[x] ^ d[x]));
+  for (std::size_t x = 0; x < cells; ++x)
+    differ[x] = static_cast<std::uint8_t>(differ[x] | differ[x + 1] | (a[x] ^ a[x + 1]));
+  std::fill(differ + cells, differ + differ_.size(), std::uint8_t{0});
+}
+
 active_cells::active_cells(node_grid const& grid, layer_view const& layer, range rows, std::size_t values)
-    : rows_(rows), cells_(grid.axis(0).cells()), of_value_(values) {
-  differ_.resize(cells_ + 1 + sizeof(std::uint64_t));
+    : rows_(rows), cells_(grid.axis(0).cells()), finder_(cells_), of_value_(values) {
   for (auto row = rows.first; row < rows.end; ++row) {
-    for (std::size_t i = 0; i < 4; ++i) classes_[i] = layer.classes(layer.number() + i / 2, row + i % 2);
     find_in_row(layer, row);
     for (auto const& cells : of_value_) ends_.push_back(cells.size());
   }
@@ -28,30 +38,17 @@ std::size_t active_cells::total() const {
 }
 
 void active_cells::find_in_row(layer_view const& layer, std::size_t row) {
-  auto const [a, b, c, d] = classes_;
-  auto* const differ = differ_.data();
-  auto const cells = cells_;  // a local copy, because written bytes may alias this object
-  // Branch-free loops: the compiler processes 16 nodes at a time.
-  for (std::size_t x = 0; x <= cells; ++x)
-    differ[x] = static_cast<std::uint8_t>((a[x] ^ b[x]) | (a[x] ^ c[x]) | (a[x] ^ d[x]));
-  for (std::size_t x = 0; x < cells; ++x)
-    differ[x] = static_cast<std::uint8_t>(differ[x] | differ[x + 1] | (a[x] ^ a[x + 1]));
-  std::fill(differ + cells_, differ + differ_.size(), std::uint8_t{0});
-  for (std::size_t x = 0; x < cells_; x += sizeof(std::uint64_t)) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, differ + x, sizeof eight);
-    if (eight == 0) continue;
-    for (std::size_t i = x; i < x + sizeof eight; ++i)
-      if (differ[i] != 0 && !layer.is_hole(layer.number(), row, i)) add(i);
-  }
+  finder_.find(layer, row, [&](std::size_t x) {
+    if (!layer.is_hole(layer.number(), row, x)) add(x);
+  });
   if (!layer.has_holes()) return;
   for (std::size_t x = 0; x < cells_; ++x) counts.holes += layer.is_hole(layer.number(), row, x) ? 1 : 0;
 }
 
 void active_cells::add(std::size_t x) {
   std::array<std::uint8_t, 8> corners{};
-  for (std::size_t i = 0; i < 4; ++i)
-    corners[2 * i] = classes_[i][x], corners[2 * i + 1] = classes_[i][x + 1];
+  auto const& classes = finder_.classes();
+  for (std::size_t i = 0; i < 4; ++i) corners[2 * i] = classes[i][x], corners[2 * i + 1] = classes[i][x + 1];
   auto const [low, high] = std::ranges::minmax(corners);
   for (std::size_t v = low; v < high; ++v) {
     std::uint32_t above = 0;

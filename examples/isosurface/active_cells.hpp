@@ -1,7 +1,9 @@
 // Finds the cells whose nodes are neither all above nor all below a value.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -13,6 +15,34 @@ namespace isosurface {
 struct active_cell {
   std::uint32_t x;
   std::uint32_t above;  ///< one bit per corner, x + 2 y + 4 z
+};
+
+/// Finds the cells of a row whose corners differ in class.
+class active_finder {
+ public:
+  explicit active_finder(std::size_t cells) : cells_(cells), differ_(cells + 1 + sizeof(std::uint64_t)) {}
+
+  /// Calls f(x) for each, in order.
+  template <class F>
+  void find(layer_view const& layer, std::size_t row, F&& f) {
+    compare(layer, row);
+    for (std::size_t x = 0; x < cells_; x += sizeof(std::uint64_t)) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, differ_.data() + x, sizeof eight);
+      if (eight == 0) continue;
+      for (std::size_t i = x; i < x + sizeof eight; ++i)
+        if (differ_[i] != 0) f(i);
+    }
+  }
+  /// Classes of the nodes of the row found last: y + 2 z.
+  [[nodiscard]] std::array<std::uint8_t const*, 4> const& classes() const { return classes_; }
+
+ private:
+  void compare(layer_view const& layer, std::size_t row);
+
+  std::size_t cells_;
+  std::array<std::uint8_t const*, 4> classes_{};
+  std::vector<std::uint8_t> differ_;
 };
 
 /// The active cells of one piece, for each value and row, in order of x. Holes are skipped and
@@ -30,11 +60,10 @@ class active_cells {
   void add(std::size_t x);
 
   range rows_;
-  std::size_t cells_;                             // cells of a row
-  std::array<std::uint8_t const*, 4> classes_{};  // classes of the corners' rows: y + 2 z
+  std::size_t cells_;  // cells of a row
+  active_finder finder_;
   std::vector<std::vector<active_cell>> of_value_;
   std::vector<std::size_t> ends_;  // ends in of_value_ per row: all values of a row together
-  std::vector<std::uint8_t> differ_;
 };
 
 }  // namespace isosurface

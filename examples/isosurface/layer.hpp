@@ -15,19 +15,37 @@ namespace isosurface {
 /// The class of samples that are infinite or NaN.
 inline constexpr std::uint8_t no_class = 255;
 
+/// Leaves new floats as they are, so that the memory of a slice is first touched row by row: the
+/// first rows need not wait for the pages of all.
+template <class T>
+struct untouched : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = untouched<U>;
+  };
+  template <class U>
+  void construct(U* to) noexcept {
+    ::new (static_cast<void*>(to)) U;
+  }
+};
+using sample_vector = std::vector<float, untouched<float>>;
+
 /// Rows of one slice; all of them on a host.
 struct slice_rows {
-  std::size_t first_row = 0;          ///< first row of samples
-  std::vector<float> samples;         ///< x fastest
+  /// Only the rows of samples in which nodes lie: enough for a slice beyond the layer's own at order
+  /// 1, which serves differences along z.
+  bool only_nodes = false;
+  std::size_t first_row = 0;          ///< first row of samples; with only_nodes, of nodes
+  sample_vector samples;              ///< x fastest
   std::size_t first_node_row = 0;     ///< first row of classes
   std::vector<std::uint8_t> classes;  ///< per node: the number of values that are not above it
-  bool has_bad = false;               ///< whether some sample is not finite
 };
 
 /// Holes of one layer: cells without a surface because a sample that they depend on is not finite.
 struct hole_rows {
   std::size_t first_row = 0;
-  std::vector<std::uint8_t> cells;  ///< 1 for a hole
+  std::vector<std::uint8_t> cells;   ///< 1 for a hole
+  std::vector<std::uint8_t> in_row;  ///< on a host: 1 if a row of cells has a hole
 };
 
 /// Layer n lies between the nodes of slices n and n + 1.
@@ -46,10 +64,20 @@ class layer_view {
   layer_view(node_grid const& grid, layer_rows const& rows) : grid_(grid), rows_(rows) {}
 
   [[nodiscard]] std::size_t number() const { return rows_.number; }
-  /// The first row of samples, the same for all slices.
-  [[nodiscard]] std::size_t first_row() const { return rows_.slices.front()->first_row; }
+  /// The first row of samples of the layer's own slices.
+  [[nodiscard]] std::size_t first_row() const { return at(number()).first_row; }
+  [[nodiscard]] slice_rows const& at(std::size_t slice) const {
+    return *rows_.slices[slice - rows_.first_slice];
+  }
+  /// Not of a slice that has only rows of nodes.
   [[nodiscard]] float const* samples(std::size_t slice, std::size_t row) const {
     auto const& s = at(slice);
+    return s.samples.data() + (row - s.first_row) * grid_.axis(0).samples;
+  }
+  /// The row of samples in which a row of nodes lies, of any slice.
+  [[nodiscard]] float const* node_samples(std::size_t slice, std::size_t node_row) const {
+    auto const& s = at(slice);
+    auto const row = s.only_nodes ? node_row : grid_.axis(1).sample[node_row];
     return s.samples.data() + (row - s.first_row) * grid_.axis(0).samples;
   }
   [[nodiscard]] std::uint8_t const* classes(std::size_t slice, std::size_t node_row) const {
@@ -64,20 +92,21 @@ class layer_view {
   }
 
  private:
-  [[nodiscard]] slice_rows const& at(std::size_t slice) const {
-    return *rows_.slices[slice - rows_.first_slice];
-  }
   node_grid const& grid_;
   layer_rows const& rows_;
 };
 
-/// Sets classes and has_bad of a whole slice from its samples.
-void classify(slice_rows& slice, node_grid const& grid, std::span<double const> values);
+/// Sets the classes of a slice row by row.
+class classifier {
+ public:
+  classifier(node_grid const& grid, std::span<double const> values);
+  void classify(slice_rows& slice, std::size_t node_row);
 
-/// Finds the holes of a layer from its whole slices; returns null if there are none. Order 1: cells
-/// with a corner that is not finite. Order 3: cells with such a sample in the difference stencil of
-/// a corner.
-[[nodiscard]] std::shared_ptr<hole_rows const> find_holes(node_grid const& grid, layer_rows const& layer,
-                                                          int order);
+ private:
+  node_grid const& grid_;
+  std::vector<float> bounds_, picked_;
+};
+
+[[nodiscard]] bool all_finite(std::span<float const> samples);
 
 }  // namespace isosurface

@@ -59,7 +59,12 @@ node_slopes::node_slopes(node_grid const& grid, layer_view const& layer)
     auto const z = layer.number() + i;
     auto const& s = grid.axis(2).slope[z];
     planes_[i].own = layer.samples(z, first_row_);
-    for (std::size_t k = 0; k < s.count; ++k) planes_[i].around[k] = layer.samples(s.first + k, first_row_);
+    for (std::size_t k = 0; k < s.count; ++k) {
+      auto const& slice = layer.at(s.first + k);
+      auto const length = grid.axis(0).samples;
+      planes_[i].around[k] = {slice.samples.data(), slice.first_row * length,
+                              (slice.only_nodes ? 1 : grid.axis(1).sample[1]) * length};
+    }
   }
 }
 
@@ -72,7 +77,10 @@ vector3 node_slopes::slope(std::array<std::size_t, 3> const& node) const {
   auto const* const along_y = p.own + (sy.first - first_row_) * xs.samples + x;
   vector3 const g{weighted(sx, [&](std::size_t i) { return along_x[i]; }),
                   weighted(sy, [&](std::size_t i) { return along_y[i * xs.samples]; }),
-                  weighted(sz, [&](std::size_t i) { return p.around[i][row + x]; })};
+                  weighted(sz, [&](std::size_t i) {
+                    auto const& n = p.around[i];
+                    return n.samples[node[1] * n.per_row - n.first + x];
+                  })};
   return std::isfinite(g[0] + g[1] + g[2]) ? g : careful_slope(node);
 }
 
@@ -81,7 +89,7 @@ vector3 node_slopes::careful_slope(std::array<std::size_t, 3> const& node) const
              z = grid_.axis(2).sample[node[2]];
   return {careful(grid_.axis(0), node[0], [&](std::size_t i) { return layer_.samples(z, y)[i]; }),
           careful(grid_.axis(1), node[1], [&](std::size_t i) { return layer_.samples(z, i)[x]; }),
-          careful(grid_.axis(2), node[2], [&](std::size_t i) { return layer_.samples(i, y)[x]; })};
+          careful(grid_.axis(2), node[2], [&](std::size_t i) { return layer_.node_samples(i, node[1])[x]; })};
 }
 
 }  // namespace isosurface

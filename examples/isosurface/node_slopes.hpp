@@ -22,7 +22,11 @@ class node_slopes {
   /// The slices around the nodes of one slice.
   struct plane {
     float const* own = nullptr;
-    std::array<float const*, 5> around{};
+    struct neighbour {
+      float const* samples = nullptr;
+      std::size_t first = 0, per_row = 0;  // row n of nodes is at n * per_row - first
+    };
+    std::array<neighbour, 5> around{};
   };
   [[nodiscard]] vector3 careful_slope(std::array<std::size_t, 3> const& node) const;
 

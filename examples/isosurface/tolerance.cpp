@@ -60,8 +60,8 @@ struct greatest_deviation {
     double most = 0;
     for (auto layer = p.first; layer < p.end; ++layer) {
       modeler::unit unit;
-      reader.read(layer, carried, unit);
-      most = std::max(most, deviation(grid, options, layer_view(grid, unit)));
+      auto const pieces = reader.read(layer, carried, unit);
+      most = std::max(most, deviation(grid, options, layer_view(grid, reader.cut(unit, 0, pieces).layer)));
     }
     return most;
   }

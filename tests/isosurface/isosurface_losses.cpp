@@ -18,11 +18,12 @@ struct deadly_modeler : iso::modeler {
   using modeler::modeler;
   std::string dies_in{};  // the function in which the rank dies; set on one rank
 
-  std::uint64_t read(std::uint64_t number, carried& c, unit& into) const {
-    std::this_thread::sleep_for(2ms);
-    auto const n = modeler::read(number, c, into);
-    if (dies_in == "read" && number % 4 == 1) test::die();
-    return n;
+  std::uint64_t read(std::uint64_t number, carried& c, unit& into, skel::pieces_ready const& ready) const {
+    return modeler::read(number, c, into, [&](std::uint64_t n) {
+      ready(n);
+      std::this_thread::sleep_for(500us);  // others process these pieces
+      if (dies_in == "read" && number % 4 == 1 && n == 3) test::die();
+    });
   }
   [[nodiscard]] result process(packet const& p, std::size_t i) const {
     std::this_thread::sleep_for(2ms);

@@ -24,17 +24,20 @@ double with_bad_samples(double x, double y, double z) {
 TEST_CASE("the mesh is the same for every share, packet and height of pieces, and after transfer") {
   auto const order = GENERATE(1, 3);
   auto const f = GENERATE(0, 1) == 0 ? bumps : with_bad_samples;
-  auto const open = test::volume(test::counted({14, 11, 9}), f);
+  auto const open = test::volume(test::counted({14, 11, 9}), f,
+                                 GENERATE(test::rows_of::volume, test::rows_of::decoded_slice));
   auto o = test::order(order, {-0.5, 0.1, 0.8});
+  o.step = GENERATE(1U, 3U);
   o.rule = GENERATE(test::iso::difference_rule::second, test::iso::difference_rule::fourth,
                     test::iso::difference_rule::paper);
   auto const whole = test::model(open, o);
   CHECK(whole.counts.slices_read == 9);
-  REQUIRE(whole.mesh.triangles.size() > (f == bumps ? 500U : 20U));
+  REQUIRE(whole.mesh.triangles.size() > (o.step > 1 ? 5U : f == bumps ? 500U : 20U));
   for (std::size_t const rows : {1U, 2U, 3U, 7U})
-    for (auto const& how : {test::partition{}, test::partition{1, 1, true},
-                            test::partition{3, 2, true, {7, 6, 5, 4, 3, 2, 1, 0}},
-                            test::partition{3, 2, false, {4, 0, 5, 2, 6, 7, 3, 1}}}) {
+    for (auto const& how :
+         {test::partition{}, test::partition{1, 1, true}, test::partition{4, 1, true, {}, true},
+          test::partition{2, 2, false, {}, true}, test::partition{3, 2, true, {7, 6, 5, 4, 3, 2, 1, 0}},
+          test::partition{3, 2, false, {4, 0, 5, 2, 6, 7, 3, 1}}}) {
       o.rows_per_piece = rows;
       auto const m = test::model(open, o, how);
       CAPTURE(order, rows, how.share);
@@ -52,6 +55,40 @@ TEST_CASE(
   auto const open = test::volume(test::counted({14, 11, 9}), f);
   CHECK(test::model(open, test::order(1, {0.1}), {4}).counts.slices_read == 9 + 3);
   CHECK(test::model(open, test::order(3, {0.1}), {4}).counts.slices_read == 9 + 4);
+}
+
+TEST_CASE("rows leave when the first samples are read, and samples that no row needs are not read") {
+  auto const order = GENERATE(1, 3);
+  constexpr std::size_t nx = 13, ny = 100;
+  std::size_t read = 0;
+  auto const open = test::volume(test::counted({nx, ny, 9}), [&](double x, double y, double z) {
+    ++read;
+    return bumps(x, y, z);
+  });
+  auto o = test::order(order, {0.1});
+  o.step = 3;
+  o.rows_per_piece = 1;
+  test::iso::node_grid const grid(open()->header(), o);
+  test::iso::modeler const job(grid, o, open);
+  test::iso::modeler::carried carried;
+  test::iso::modeler::unit unit;
+  std::size_t at_first = 0, announced = 0;
+  auto const ready = [&](std::uint64_t n) {
+    CHECK(n == ++announced);
+    if (n == 1) at_first = read;
+  };
+  // Layer 4 of a share that begins there: slices 3 to 6, and at order 3 also 2 for the holes below.
+  REQUIRE(job.read(4, carried, unit, ready) == 33);
+  CHECK(announced == 32);  // the last row is announced by the return
+  // Three rows of nodes: 8 rows of samples. At order 1, slices 3 and 6 only serve differences along z.
+  CHECK(at_first == nx * (order == 1 ? 2 * 8 + 2 * 3 : 5 * 8));
+  CHECK(read == nx * (order == 1 ? 2 * ny + 2 * 34 : 5 * ny));
+  CHECK(unit.slices_read == (order == 1 ? 4 : 5));
+  // The next layer: the rest of slice 6, and of slice 7 what layer 5 needs of it.
+  read = 0;
+  REQUIRE(job.read(5, carried, unit) == 33);
+  CHECK(read == nx * (order == 1 ? ny - 34 + 34 : ny));
+  CHECK(unit.slices_read == 1);
 }
 
 TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all others are unchanged") {

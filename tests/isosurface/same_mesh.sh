@@ -19,7 +19,8 @@ check() { # check WHAT COMMAND...
   rm -f mesh.ply
 }
 
-for order in 1 3; do
+for order in '1 --grid 3' 1 3; do
+  # shellcheck disable=SC2206  # order has several words
   field=(--field turbulence:70x41x19 --iso 0.3,0.5 --order $order --differences 4)
   rm -f expected.ply
   check "one process" "$program" --threads 1
