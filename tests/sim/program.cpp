@@ -1,4 +1,5 @@
 // skel-simulate as users start it.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -250,6 +251,55 @@ TEST_CASE("a simulated cluster's message costs are written as a machine file") {
   CHECK(r.text == "skel-simulate: --skeleton calibrate: missing --machine FILE.json\n");
 }
 
+TEST_CASE("groups whose hosts read as was traced, row by row") {
+  folder const f;
+  // Six layers of two rows. A share that begins with layer 3 takes 9 s to read where one that goes on
+  // takes 2.
+  std::string text = "what,layer,row,seconds,bytes\n";
+  for (auto const* kind : {"first", "next"})
+    for (int layer = 0; layer < 6; ++layer)
+      for (int row = 0; row < 2; ++row)
+        text += fmt::format("{},{},{},{},\n", kind, layer, row,
+                            layer == 0                                      ? 2
+                            : std::string_view(kind) == "first" && row == 0 ? 8
+                                                                            : 1);
+  for (int layer = 0; layer < 6; ++layer)
+    text +=
+        fmt::format("row,{0},0,5,20\nrow,{0},1,5,30\npacket,{0},0,,200000\npacket,{0},1,,300000\n", layer);
+  auto const trace = f.file("layers.csv", text);
+  auto const seconds = [&](std::string const& arguments) {
+    auto const r = simulate(
+        "--skeleton multi_host --platform delta-256 --read-seconds 2 --unit-seconds 10 --packet-seconds 0 "
+        "--without split --without reassign --quiet --layer-costs " +
+        trace + " " + arguments + " --report " + f.file("r.json"));
+    INFO(r.text);
+    REQUIRE(r.code == 0);
+    return read(f.file("r.json"))["seconds"].get<double>();
+  };
+  // One host: 4 + 5 * 2 = 14 traced seconds, as many as 7 slices of 2 s.
+  CHECK(seconds("--ranks 1 --group-size 1") == Approx(14 + 60).epsilon(0.001));
+  // Two hosts: the second one begins with layer 3.
+  CHECK(seconds("--ranks 2 --group-size 1") == Approx(9 + 2 * 2 + 30).epsilon(0.001));
+  // A worker processes the first row, of 0.2 MB at 10 MB/s, when it is read: the second one is read
+  // meanwhile.
+  CHECK(seconds("--ranks 2 --group-size 2 --without host-helps") == Approx(2 + 0.02 + 60).epsilon(0.005));
+  CHECK(seconds("--ranks 2 --group-size 2 --without host-helps --without rows") ==
+        Approx(4 + 0.02 + 60).epsilon(0.005));
+  auto const wrong = [&](std::string const& lines, std::string const& expected) {
+    auto const path = f.file("bad.csv", "what,layer,row,seconds,bytes\n" + lines);
+    auto const r = simulate("--skeleton multi_host --layer-costs " + path);
+    CHECK(r.code == 2);
+    CHECK(r.text.find("skel-simulate: " + path + ": " + expected) == 0);
+  };
+  wrong("row,0,0,1,1\nfirst,0,0,1,\n", "expected a line first and a line next for each row");
+  wrong("row,0,0,1,1\nfirst,0,0,1,\nnext,0,0,1,\nslice,0,,1,\n", "expected a line first and a line next");
+  wrong("row,0,0,1,1\nslice,0,,1,\n", "1 slices and 1 layers, expected one slice more than layers");
+  wrong("slice,0,,1,\n", "expected rows");
+  auto const both = simulate("--skeleton multi_host --result-bytes 3 --layer-costs " + trace);
+  CHECK(both.code == 2);
+  CHECK(both.text == "skel-simulate: --result-bytes: a file of --layer-costs has the bytes of results\n");
+}
+
 TEST_CASE("groups whose layers cost what was traced") {
   folder const f;
   std::string text = "what,layer,row,seconds,bytes\n";
@@ -261,8 +311,8 @@ TEST_CASE("groups whose layers cost what was traced") {
   auto const trace = f.file("layers.csv", text);
   auto const report_of = [&](std::string const& arguments) {
     auto const r = simulate(
-        "--skeleton multi_host --platform delta-256 --read-seconds 2 --unit-seconds 30 --result-bytes 100 "
-        "--quiet --layer-costs " +
+        "--skeleton multi_host --platform delta-256 --read-seconds 2 --unit-seconds 30 --quiet "
+        "--layer-costs " +
         trace + " " + arguments + " --report " + f.file("r.json"));
     INFO(r.text);
     REQUIRE(r.code == 0);
@@ -288,9 +338,6 @@ TEST_CASE("groups whose layers cost what was traced") {
   };
   CHECK(long_run("") > 0);
   CHECK(long_run(" --without split") == 0);
-  // A margin of a slice: a host that begins in the middle reads four.
-  CHECK(report_of("--ranks 1 --group-size 1 --margin 1")["seconds"].get<double>() ==
-        Approx(7 * 2 + 6 * 30).epsilon(0.001));
   std::string const head = "what,layer,row,seconds,bytes\n";
   auto const wrong = [&](std::string const& content, std::string const& expected) {
     auto const r = simulate("--skeleton multi_host --layer-costs " + f.file("bad.csv", content));

@@ -26,15 +26,32 @@ double seconds_of(F const& f) {
 
 constexpr int repetitions = 3;
 
-std::vector<double> slice_seconds(open_function const& open) {
-  std::vector<double> least;
+using row_seconds = std::vector<double>;
+
+/// Reads a layer as a host does; keeps the least time until each row was ready, after the one before.
+void trace_reading(modeler const& job, std::size_t layer, modeler::carried& carried, modeler::unit& unit,
+                   row_seconds& least) {
+  row_seconds took;
+  double begin = thread_seconds();
+  auto const ready = [&](std::uint64_t) {
+    double const end = thread_seconds();
+    took.push_back(end - begin);
+    begin = end;
+  };
+  ready(job.read(layer, carried, unit, ready));
+  if (least.empty()) least = took;
+  for (std::size_t row = 0; row < took.size(); ++row) least[row] = std::min(least[row], took[row]);
+}
+
+/// For each layer: of a share that begins with it, or of one that began with the first layer.
+std::vector<row_seconds> trace_reading(modeler const& job, std::size_t layers, bool first) {
+  std::vector<row_seconds> least(layers);
   for (int i = 0; i < repetitions; ++i) {
-    auto const volume = open();
-    std::vector<float> slice(volume->header().slice_samples());
-    for (std::size_t k = 0; k < volume->header().size[2]; ++k) {
-      double const took = seconds_of([&] { volume->read(std::span(slice)); });
-      if (i == 0) least.push_back(took);
-      least[k] = std::min(least[k], took);
+    modeler::carried carried;
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      if (first) carried = {};
+      modeler::unit unit;
+      trace_reading(job, layer, carried, unit, least[layer]);
     }
   }
   return least;
@@ -42,15 +59,14 @@ std::vector<double> slice_seconds(open_function const& open) {
 
 }  // namespace
 
-void trace_costs(std::string const& path, open_function const& open, surface_options options) {
-  options.rows_per_piece = 1;
-  node_grid const grid(open()->header(), options);
-  modeler const job(grid, options, open);
+void trace_costs(std::string const& path, open_function const& open, surface_options const& options) {
+  auto single_rows = options;
+  single_rows.rows_per_piece = 1;
+  node_grid const grid(open()->header(), single_rows);
+  modeler const job(grid, single_rows, open);
   skel::atomic_file file(path);
   file.write("what,layer,row,seconds,bytes\n");
-  auto const slices = slice_seconds(open);
-  for (std::size_t k = 0; k < slices.size(); ++k)
-    file.write(fmt::format("slice,{},,{:.9f},\n", k, slices[k]));
+  auto const first = trace_reading(job, grid.layers(), true), next = trace_reading(job, grid.layers(), false);
   modeler::carried carried;
   for (std::size_t layer = 0; layer < grid.layers(); ++layer) {
     modeler::unit unit;
@@ -64,7 +80,13 @@ void trace_costs(std::string const& path, open_function const& open, surface_opt
         seconds = i == 0 ? took : std::min(seconds, took);
         if (i == 0) skel::pack(found, bytes);
       }
-      file.write(fmt::format("row,{},{},{:.9f},{}\n", layer, row, seconds, bytes.size()));
+      file.write(fmt::format("first,{0},{1},{2:.9f},\nnext,{0},{1},{3:.9f},\nrow,{0},{1},{4:.9f},{5}\n",
+                             layer, row, first[layer][row], next[layer][row], seconds, bytes.size()));
+    }
+    for (std::uint64_t last = 0; last < std::min<std::uint64_t>(rows, 2); ++last) {
+      std::vector<std::byte> bytes;
+      skel::pack(job.cut(unit, (rows - last - 1) / 2, last + 1), bytes);  // in the middle
+      file.write(fmt::format("packet,{},{},,{}\n", layer, last, bytes.size()));
     }
   }
   file.commit();

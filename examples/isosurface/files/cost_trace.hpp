@@ -7,15 +7,17 @@
 
 namespace isosurface {
 
-/// Reads the volume and makes the surfaces again in this thread. Writes the CPU seconds to read
-/// each slice and to process each row of cells, the minimum of three runs, with the bytes of its
-/// surfaces:
+/// Reads the volume and makes the surfaces again in this thread, a row of cells at a time. Writes CPU
+/// seconds, the minimum of three runs, and bytes of messages:
 ///
 ///     what,layer,row,seconds,bytes
-///     slice,0,,0.000214,
-///     row,0,0,0.0000312,1840
+///     first,0,0,0.0000214,            until the row is ready, where a host's share begins with the layer
+///     next,0,0,0.0000113,             the same where it began with layer 0
+///     row,0,0,0.0000312,1840          to process the row; the bytes of its surfaces
+///     packet,0,0,,16612               a packet of one row
+///     packet,0,1,,24964               a packet of two rows
 ///
 /// Throws the errors of reading, and skel::error `path: reason` if the file cannot be written.
-void trace_costs(std::string const& path, open_function const& open, surface_options options);
+void trace_costs(std::string const& path, open_function const& open, surface_options const& options);
 
 }  // namespace isosurface

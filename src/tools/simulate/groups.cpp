@@ -32,8 +32,14 @@ class disks {
   std::vector<double> free_at_;
 };
 
-// Unit k lies between slices k and k + 1. A host that starts at unit k reads both slices row by row
-// and sends packets as rows become available.
+// Common to all ranks.
+struct shared_state {
+  explicit shared_state(unsigned n) : disk(n) {}
+  disks disk;
+  std::vector<double> first_reads;  // seconds, in the order in which hosts begin their shares
+};
+
+// A host reads row by row, and sends packets as rows become available.
 struct simulated_layers {
   struct carried {};
   struct unit {
@@ -49,40 +55,36 @@ struct simulated_layers {
   };
   using result = std::vector<std::byte>;
 
-  group_options const& how;
   layer_costs const& costs;
   bool by_rows;
-  std::shared_ptr<disks> disk;
+  std::shared_ptr<shared_state> shared;
 
   [[nodiscard]] static std::uint64_t history() { return 1; }
-  /// The first slice that the nodes of layer u depend on.
-  [[nodiscard]] std::uint64_t first_slice(std::uint64_t u) const { return u - std::min(u, how.margin); }
-  [[nodiscard]] std::uint64_t end_slice(std::uint64_t u) const {
-    return std::min(u + 1 + how.margin, costs.layers()) + 1;
-  }
-  std::uint64_t read_slices(std::uint64_t number, unit& into, double seconds,
-                            pieces_ready const& ready) const {
+  std::uint64_t read_rows(std::uint64_t number, bool first, unit& into, pieces_ready const& ready) const {
     into.number = number;
     auto const rows = costs.rows(number);
-    disk->wait_for_one(seconds);
+    double seconds = 0;
+    for (std::uint64_t row = 0; row < rows; ++row) seconds += costs.ready_seconds(number, row, first);
+    if (first) shared->first_reads.push_back(seconds);
+    shared->disk.wait_for_one(seconds);
     if (!by_rows) {
       sim::spend(seconds);
       return rows;
     }
-    for (std::uint64_t row = 1; row <= rows; ++row) {
-      sim::spend(seconds / static_cast<double>(rows));
-      if (row > 1) ready(row - 1);  // a cell also needs the row behind it
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      sim::spend(costs.ready_seconds(number, row, first));
+      if (row + 1 < rows) ready(row + 1);
     }
     return rows;
   }
   std::uint64_t read(std::uint64_t number, carried&, unit& into, pieces_ready const& ready) const {
-    return read_slices(number, into, costs.slices_seconds(end_slice(number - 1), end_slice(number)), ready);
+    return read_rows(number, false, into, ready);
   }
   std::uint64_t read_first(std::uint64_t number, carried&, unit& into, pieces_ready const& ready) const {
-    return read_slices(number, into, costs.slices_seconds(first_slice(number), end_slice(number)), ready);
+    return read_rows(number, true, into, ready);
   }
   [[nodiscard]] packet cut(unit const& from, std::uint64_t first, std::uint64_t count) const {
-    return {from.number, first, std::vector<std::byte>((count + 1) * how.row_bytes)};
+    return {from.number, first, std::vector<std::byte>(costs.packet_bytes(from.number, count))};
   }
   [[nodiscard]] result process(packet const& p, std::size_t i) const {
     sim::spend(costs.row_seconds(p.unit, p.first + i));
@@ -119,9 +121,10 @@ multi_host_options parse(group_options const& o) {
 void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,
                      std::shared_ptr<void>& shared) {
   auto const& g = o.groups;
-  if (!shared) shared = std::make_shared<disks>(g.disks);
+  if (!shared) shared = std::make_shared<shared_state>(g.disks);
+  auto const common = std::static_pointer_cast<shared_state>(shared);
   bool const by_rows = std::find(g.without.begin(), g.without.end(), "rows") == g.without.end();
-  simulated_layers const job{g, costs, by_rows, std::static_pointer_cast<disks>(shared)};
+  simulated_layers const job{costs, by_rows, common};
   std::uint64_t pieces = 0;
   auto const r = multi_host(
                      ctx, costs.layers(), job,
@@ -136,12 +139,9 @@ void simulate_groups(context& ctx, options const& o, layer_costs const& costs, r
   out.checked += pieces;
   if (!ctx.is_root()) return;
   out.cost = costs.total_seconds();
-  // Preloaded slices do not count as work: those of each host's first layer. The very first layer
-  // has no margin before it.
-  if (g.preload) {
-    auto const slices = static_cast<double>(r.groups->sizes.size() * (2 + 2 * g.margin) - g.margin);
-    out.cost -= slices * g.read_seconds;
-  }
+  // What hosts preload does not count as work.
+  if (g.preload)
+    for (std::size_t host = 0; host < r.groups->sizes.size(); ++host) out.cost -= common->first_reads[host];
   out.run.run = r;
   out.traces = ctx.traces();
 }

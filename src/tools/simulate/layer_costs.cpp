@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <numeric>
+#include <span>
 
 #include "base/one_line.hpp"
 #include "skel/error.hpp"
@@ -24,8 +26,10 @@ layer_costs::layer_costs(group_options const& o, std::size_t result_bytes)
   busy_ = std::min(std::max<std::uint64_t>(busy, 1), layers_);
 }
 
-// The first line is `what,layer,row,seconds,bytes`; then `slice,K,,SECONDS,` for each slice and
-// `row,LAYER,ROW,SECONDS,BYTES` for each row, both in order.
+// The first line is `what,layer,row,seconds,bytes`. Then, each kind in order: `row,LAYER,ROW,SECONDS,BYTES`
+// for each row; and either `slice,K,,SECONDS,` for each slice, or for each row `first,LAYER,ROW,SECONDS,` and
+// `next,LAYER,ROW,SECONDS,`. Optional: `packet,LAYER,ROW,,BYTES` for a packet that ends with this row, 0
+// or 1.
 void layer_costs::read(std::string const& path) {
   std::ifstream file(path);
   std::string line;
@@ -38,50 +42,76 @@ void layer_costs::read(std::string const& path) {
   if (!file) throw usage_error(detail::one_line(path + ": cannot be read"));
   std::getline(file, line);
   expect(line == "what,layer,row,seconds,bytes", "a first line what,layer,row,seconds,bytes");
+  std::map<std::string, rows_of_layers*> const kinds{
+      {"row", &rows_}, {"first", &first_}, {"next", &next_}, {"packet", &packets_}};
   for (++at; std::getline(file, line); ++at) {
     auto const fields = csv_fields(line);
     expect(fields.size() == 5, "five fields");
-    double const layer = number(fields[1]), seconds = number(fields[3]);
+    auto const field = [&](std::size_t i) { return fields[i].empty() ? 0 : number(fields[i]); };
+    double const layer = number(fields[1]), seconds = field(3), bytes = field(4);
     expect(seconds >= 0 && seconds < 1e9, "seconds from 0 to 1e9");
+    expect(bytes >= 0 && bytes < 1e9, "bytes from 0 to 1e9");
     if (fields[0] == "slice") {
       expect(layer == static_cast<double>(slices_.size()), fmt::format("slice {}", slices_.size()));
       slices_.push_back(seconds);
       continue;
     }
-    expect(fields[0] == "row", "slice or row");
-    double const number_of_row = number(fields[2]), bytes = number(fields[4]);
-    expect(bytes >= 0 && bytes < 1e9, "bytes from 0 to 1e9");
-    if (number_of_row == 0) rows_.emplace_back();
-    expect(!rows_.empty() && layer == static_cast<double>(rows_.size() - 1) &&
-               number_of_row == static_cast<double>(rows_.back().size()),
+    auto const kind = kinds.find(std::string(fields[0]));
+    expect(kind != kinds.end(), "slice, row, first, next or packet");
+    auto& all = *kind->second;
+    double const number_of_row = number(fields[2]);
+    if (number_of_row == 0) all.emplace_back();
+    expect(!all.empty() && layer == static_cast<double>(all.size() - 1) &&
+               number_of_row == static_cast<double>(all.back().size()),
            "the next row of this layer, or the first of the next");
-    rows_.back().push_back({seconds, bytes});
+    all.back().push_back({seconds, bytes});
   }
-  if (rows_.empty() || slices_.size() != rows_.size() + 1)
-    throw usage_error(
-        detail::one_line(fmt::format("{}: {} slices and {} layers, expected one slice more than layers", path,
-                                     slices_.size(), rows_.size())));
+  check(path);
+}
+
+void layer_costs::check(std::string const& path) const {
+  auto const expect = [&](bool good, std::string const& what) {
+    if (!good) throw usage_error(detail::one_line(path + ": " + what));
+  };
+  auto const same_rows = [&](rows_of_layers const& other) {
+    return std::ranges::equal(rows_, other, {}, &std::vector<traced_row>::size,
+                              &std::vector<traced_row>::size);
+  };
+  expect(!rows_.empty(), "expected rows");
+  if (first_.empty() && next_.empty())
+    expect(slices_.size() == rows_.size() + 1,
+           fmt::format("{} slices and {} layers, expected one slice more than layers", slices_.size(),
+                       rows_.size()));
+  else
+    expect(slices_.empty() && same_rows(first_) && same_rows(next_),
+           "expected a line first and a line next for each row, and no slices");
+  expect(packets_.empty() || packets_.size() == rows_.size(), "expected packets of each layer");
 }
 
 void layer_costs::scale() {
-  auto const slice =
-      std::accumulate(slices_.begin(), slices_.end(), 0.0) / static_cast<double>(slices_.size());
-  double seconds = 0, bytes = 0, count = 0;
-  for (auto const& layer : rows_)
-    for (auto const& r : layer) {
-      seconds += r.seconds;
-      bytes += r.bytes;
-      ++count;
-    }
-  auto const factor = [](double wanted, double mean) { return mean > 0 ? wanted / mean : 0; };
-  for (auto& s : slices_) s *= factor(how_.read_seconds, slice);
-  double const of_rows = factor(how_.unit_seconds, seconds / static_cast<double>(rows_.size()));
-  double const of_bytes = factor(static_cast<double>(bytes_), bytes / count);
-  for (auto& layer : rows_)
-    for (auto& r : layer) {
-      r.seconds *= of_rows;
-      r.bytes *= of_bytes;
-    }
+  auto const each = [](rows_of_layers& layers, auto const& f) {
+    for (auto& layer : layers)
+      for (auto& r : layer) f(r.seconds);
+  };
+  auto const sum = [&](std::span<std::vector<traced_row>> layers) {
+    double seconds = 0;
+    for (auto const& layer : layers)
+      for (auto const& r : layer) seconds += r.seconds;
+    return seconds;
+  };
+  auto const scale_to = [](double wanted, double found) {
+    return [factor = found > 0 ? wanted / found : 0](double& seconds) { seconds *= factor; };
+  };
+  auto const layers = static_cast<double>(rows_.size());
+  each(rows_, scale_to(layers * how_.unit_seconds, sum(rows_)));
+  if (first_.empty()) {
+    std::ranges::for_each(slices_, scale_to((layers + 1) * how_.read_seconds,
+                                            std::accumulate(slices_.begin(), slices_.end(), 0.0)));
+  } else {  // the first layer of one host, and all others
+    double const one_host = sum(std::span(first_).first(1)) + sum(std::span(next_).subspan(1));
+    each(first_, scale_to((layers + 1) * how_.read_seconds, one_host));
+    each(next_, scale_to((layers + 1) * how_.read_seconds, one_host));
+  }
 }
 
 std::uint64_t layer_costs::rows(std::uint64_t layer) const {
@@ -98,6 +128,21 @@ std::size_t layer_costs::result_bytes(std::uint64_t layer, std::uint64_t row) co
   return rows_.empty() ? bytes_ : static_cast<std::size_t>(std::lround(rows_[layer][row].bytes));
 }
 
+std::size_t layer_costs::packet_bytes(std::uint64_t layer, std::uint64_t count) const {
+  if (packets_.empty()) return (count + 1) * how_.row_bytes;
+  auto const& p = packets_[layer];
+  auto const more = p.back().bytes - p.front().bytes;
+  return static_cast<std::size_t>(std::lround(p.front().bytes + static_cast<double>(count - 1) * more));
+}
+
+double layer_costs::ready_seconds(std::uint64_t layer, std::uint64_t row, bool first) const {
+  if (!first_.empty()) return (first ? first_ : next_)[layer][row].seconds;
+  // Slices are read row by row; a row of cells also needs the row of samples behind it.
+  auto const n = rows(layer);
+  double const read = n == 1 ? 1 : row == 0 ? 2 : row + 1 == n ? 0 : 1;
+  return read / static_cast<double>(n) * slices_seconds(first ? layer : layer + 1, layer + 2);
+}
+
 double layer_costs::slices_seconds(std::uint64_t first, std::uint64_t end) const {
   if (slices_.empty()) return static_cast<double>(end - first) * how_.read_seconds;
   return std::accumulate(slices_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -105,7 +150,9 @@ double layer_costs::slices_seconds(std::uint64_t first, std::uint64_t end) const
 }
 
 double layer_costs::total_seconds() const {
-  return slices_seconds(0, layers_ + 1) + static_cast<double>(layers_) * how_.unit_seconds;
+  double const read =
+      first_.empty() ? slices_seconds(0, layers_ + 1) : static_cast<double>(layers_ + 1) * how_.read_seconds;
+  return read + static_cast<double>(layers_) * how_.unit_seconds;
 }
 
 }  // namespace skel::simulate

@@ -74,6 +74,8 @@ void check_skeleton_options(CLI::App const& app, std::string const& skeleton) {
     if (owner != skeleton && std::ranges::find(skeletons, owner) != skeletons.end())
       refuse(o->get_name(), owner);
   }
+  if (app.count("--layer-costs") > 0 && app.count("--result-bytes") > 0)
+    throw skel::usage_error("--result-bytes: a file of --layer-costs has the bytes of results");
   if (skeleton == "farm") return;
   for (auto const* name : {"--schedule", "--results", "--root"})
     if (app.count(name) > 0) refuse(name, "farm");
@@ -101,13 +103,10 @@ void add_group_options(CLI::App& app, group_options& o) {
   number("--surface-share", o.surface_share, "share of the layers, from the first on, that contain all work")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--layer-costs", o.layer_costs,
-                 "costs of slices and rows written by skel-isosurface --trace-costs, scaled to the means "
-                 "--read-seconds, --unit-seconds and --result-bytes")
+                 "costs of reading and of rows written by skel-isosurface --trace-costs, scaled to the means "
+                 "--read-seconds and --unit-seconds; bytes are as traced")
       ->type_name("FILE.csv")
       ->group(group);
-  number("--margin", o.margin,
-         "slices on either side of a layer, beyond its own two, that its nodes depend on")
-      ->check(CLI::Range(0, 2));
   number("--row-bytes", o.row_bytes, "bytes per row of a packet; a packet of n rows has n + 1")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24));
   number("--disks", o.disks, "number of hosts that can read simultaneously; 0: all");

@@ -26,7 +26,6 @@ struct group_options {
   double unit_seconds = 16.1;
   double surface_share = 1;
   std::string layer_costs;
-  std::uint64_t margin = 0;
   std::size_t row_bytes = 4096;
   unsigned disks = 0;
   unsigned group_size = 8;
