@@ -78,6 +78,8 @@ void add_options(CLI::App& app, options& o) {
       ->check(CLI::Range(0.0, 1e6));
   app.add_flag("--preload", o.how.paper.preload, "read the first slices before the clock starts");
   add_output_options(app, o.outputs);
+  skel::program::rarely_used(
+      app, {"--no-reassign", "--no-split", "--reassign-down-to", "--preload", "--trace-costs"});
 }
 
 void check(options& o) {

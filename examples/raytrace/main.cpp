@@ -43,9 +43,12 @@ struct options {
 void add_options(CLI::App& app, options& o) {
   app.add_option("SCENE", o.file, "scene to render, in the Neutral File Format (.nff)");
   app.add_option("--scene", o.spd,
-                 "scene of the Standard Procedural Databases: balls[:4], gears[:4][,ks=0.2], tetra[:6]");
-  app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT")->capture_default_str();
-  app.add_option("--depth", o.depth, "generations of rays including the primary ones, 1 to 64")
+                 "scene of the Standard Procedural Databases: balls[:4], gears[:4][,ks=0.2], tetra[:6]")
+      ->type_name("NAME");
+  app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT")
+      ->type_name("WxH")
+      ->capture_default_str();
+  app.add_option("--depth", o.depth, "generations of rays including the primary ones")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   app.add_option("--brightness", o.brightness,
@@ -56,21 +59,34 @@ void add_options(CLI::App& app, options& o) {
                  "balanced: the scene's own view; biased: objects crowd one side of the picture")
       ->capture_default_str()
       ->check(CLI::IsMember({"balanced", "biased"}));
-  app.add_option("--from", o.from, "eye point X,Y,Z [the scene's]")->delimiter(',')->expected(3);
-  app.add_option("--at", o.at, "target point X,Y,Z [the scene's]")->delimiter(',')->expected(3);
-  app.add_option("--up", o.up, "upward direction X,Y,Z [the scene's]")->delimiter(',')->expected(3);
+  app.add_option("--from", o.from, "eye point [the scene's]")
+      ->type_name("X,Y,Z")
+      ->delimiter(',')
+      ->expected(3);
+  app.add_option("--at", o.at, "target point [the scene's]")->type_name("X,Y,Z")->delimiter(',')->expected(3);
+  app.add_option("--up", o.up, "upward direction [the scene's]")
+      ->type_name("X,Y,Z")
+      ->delimiter(',')
+      ->expected(3);
   app.add_option("--angle", o.angle, "angle of view in degrees [the scene's]")
       ->check(CLI::Range(0.001, 179.0));
   app.add_option("--accelerator", o.accelerator,
                  "bvh, slabs (Kay and Kajiya) or brute; all give the same picture to the bit")
       ->capture_default_str()
       ->check(CLI::IsMember({"bvh", "slabs", "brute"}));
-  app.add_option("--unit", o.unit, "unit of work: rows, or tiles:N (N x N pixels)")->capture_default_str();
-  app.add_option("--preview", o.preview, "picture file, rewritten as results arrive (.png, .ppm, .pfm)");
-  app.add_option("--write-scene", o.write_scene, "also write the scene as an NFF file");
+  app.add_option("--unit", o.unit, "unit of work: rows, or tiles of N x N pixels")
+      ->type_name("rows|tiles:N")
+      ->capture_default_str();
+  app.add_option("--preview", o.preview, "picture file, rewritten as results arrive (.png, .ppm, .pfm)")
+      ->type_name("FILE");
+  app.add_option("--write-scene", o.write_scene, "also write the scene as an NFF file")
+      ->type_name("FILE.nff");
   app.add_option("--unit-costs", o.unit_costs,
-                 "write the seconds of each unit, one per line, for skel-simulate");
+                 "write the seconds of each unit, one per line, for skel-simulate")
+      ->type_name("FILE");
   app.add_flag("--costs", o.costs, "time every pixel and print mean and variance of pixel and row costs");
+  skel::program::rarely_used(
+      app, {"--brightness", "--from", "--at", "--up", "--angle", "--write-scene", "--unit-costs", "--costs"});
 }
 
 vec3d to_vector(std::vector<double> const& v) { return {v[0], v[1], v[2]}; }

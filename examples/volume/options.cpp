@@ -6,6 +6,7 @@
 
 #include "field.hpp"
 #include "picture_size.hpp"
+#include "program/help.hpp"
 #include "skel/error.hpp"
 
 namespace volume {
@@ -62,6 +63,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--instructions", o.instructions,
                  "instruction set: avx512, avx512-gather, avx2 or portable [the best available]")
       ->check(CLI::IsMember({"avx512", "avx512-gather", "avx2", "portable"}));
+  skel::program::rarely_used(app, {"--grid", "--slabs", "--pixels", "--machine", "--decomposition",
+                                   "--unit-costs", "--ray-statistics", "--instructions"});
 }
 
 specification options::rendering() const {

@@ -11,8 +11,6 @@
 
 namespace skel::program {
 
-void add_version(CLI::App& app) { app.set_version_flag("--version", app.get_name() + " " + SKEL_VERSION); }
-
 namespace {
 
 // CLI11 takes no value of a flag from the next word, and an option with an optional value would take

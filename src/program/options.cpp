@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/duration.hpp"
+#include "program/help.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
 #include "skel/storage/code.hpp"
@@ -71,6 +72,7 @@ void add_failure_options(CLI::App& app, common_options& options) {
       ->type_name("SHARE")
       ->check(CLI::Range(0.0, 1.0))
       ->group("Parallel run");
+  rarely_used(app, {"--task-time-limit", "--audit"});
 }
 
 void add_observing_options(CLI::App& app, common_options& options) {
@@ -110,6 +112,7 @@ void add_schedule_options(CLI::App& app, common_options& options) {
         }
       }))
       ->group("Parallel run");
+  rarely_used(app, {"--results", "--root"});
 }
 
 CLI::Option* add_key_option(CLI::App& app, std::string& file, std::string const& what) {
@@ -177,6 +180,7 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
                      "resume from this object if two have the newest number; see skel-checkpoint list")
           ->type_name("ID");
   auto* const key = add_key_option(app, options.key_file, "key that encrypts checkpoints");
+  rarely_used(app, {"--remote", "--remote-every", "--mtbf", "--resume-object", "--key-file"});
   code->needs(store);
   store->needs(code);
   resume->needs(code);

@@ -82,7 +82,7 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
   return run_main(argc, argv, [&](context& ctx) {
     common_options options;
     CLI::App app(info.description, info.name);
-    add_version(app);
+    add_help(app);
     if (add_options) add_options(app);
     add_common_options(app, options, info.options);
     if (info.checkpoints) add_checkpoint_options(app, options);

@@ -22,7 +22,7 @@ int run_tool(int argc, char** argv, tool_info const& info, add_options_function 
              std::function<int()> const& work) {
   try {
     CLI::App app(info.description, info.name);
-    add_version(app);
+    add_help(app);
     add_options(app);
     int const code = parse(app, argc, argv) ? work() : 0;
     if (!std::cout.flush() || std::fflush(stdout) != 0) throw error("standard output cannot be written");

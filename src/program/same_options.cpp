@@ -64,6 +64,7 @@ std::vector<named_value> values_of(CLI::App const& app, special_options const& s
   auto const inputs = options_named(app, special.inputs);
   auto skipped = options_named(app, special.may_differ);
   skipped.insert(app.get_help_ptr());
+  skipped.insert(app.get_help_all_ptr());
   skipped.insert(app.get_version_ptr());
   std::vector<named_value> all;
   for (auto const* const option : app.get_options()) {

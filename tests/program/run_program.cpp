@@ -38,8 +38,12 @@ TEST_CASE("a completed run prints its summary and exits with 0") {
   CHECK(probe("whole --quiet").out.empty());
 }
 
-TEST_CASE("--help and --version exit with 0") {
-  auto const help = probe("--help");
+TEST_CASE("--help, --help-all and --version exit with 0") {
+  auto const some = probe("--help"), help = probe("--help-all");
+  CHECK(some.code == 0);
+  CHECK(test::contains(some.out, "--schedule SPEC"));
+  CHECK_FALSE(test::contains(some.out, "--audit"));
+  CHECK(some.out.ends_with("\nskel-probe --help-all shows 4 more options.\n"));
   CHECK(help.code == 0);
   CHECK(help.err.empty());
   for (auto const* const option :

@@ -19,7 +19,7 @@ constexpr char const* what_it_is =
 int calibrate(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     CLI::App app(what_it_is, program_name);
-    skel::program::add_version(app);
+    skel::program::add_help(app);
     app.require_subcommand(1);
     auto const verb = skel::model::add_calibrate(app);
     if (!skel::program::parse(app, argc, argv, ctx.is_root())) return;

@@ -128,6 +128,9 @@ void add_group_options(CLI::App& app, group_options& o) {
                              "early-requests", "rows"}))
       ->allow_extra_args(false)
       ->group(group);
+  skel::program::rarely_used(app, {"--surface-share", "--layer-costs", "--margin", "--row-bytes",
+                                   "--reassign-down-to", "--preload", "--measure-power", "--buffers",
+                                   "--least-rows", "--packet-seconds", "--results-level", "--without"});
 }
 
 void add_superstep_options(CLI::App& app, options& o) {
@@ -192,6 +195,8 @@ void add_divide_options(CLI::App& app, options& o) {
       ->type_name("FILE.csv")
       ->check(CLI::ExistingFile)
       ->group(group);
+  skel::program::rarely_used(
+      app, {"--repetitions", "--measurements", "--cost-scale", "--noise", "--record", "--replay"});
 }
 #endif
 
@@ -272,6 +277,7 @@ void add_options(CLI::App& app, options& o) {
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
+  skel::program::rarely_used(app, {"--result-bytes", "--suspect-after", "--longest-first"});
 }
 
 void print_table(skel::report const& r, skel::sim::platform const& p, double cost, double ideal) {

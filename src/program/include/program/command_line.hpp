@@ -4,13 +4,12 @@
 #include <CLI/App.hpp>
 #include <functional>
 
+#include "program/help.hpp"
+
 namespace skel::program {
 
 /// Adds a program's own options. The variables they are bound to must outlive the run.
 using add_options_function = std::function<void(CLI::App&)>;
-
-/// Adds --version, which prints the program's name and the library's version.
-void add_version(CLI::App& app);
 
 /// Parses the command line. Returns false after --help or --version, which print only if `prints`
 /// is set.
