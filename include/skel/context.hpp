@@ -163,6 +163,10 @@ class context {
 
   /// Sets context_options::progress for later runs; the same on every rank.
   void set_progress(observe::progress_mode mode);
+  /// On the root: calls `observer` at the start of later runs, then at most once per second, and at
+  /// their end, from one thread at a time. Meanwhile the root may receive no messages, so it must
+  /// return soon. It must neither throw nor make calls on this context. An empty function ends this.
+  void set_observer(observe::progress_observer observer);
   /// Sets context_options::trace for later runs; the same on every rank.
   void set_trace(bool on);
   /// Sets context_options::threads for later runs, and threads_per_device to 0.

@@ -77,6 +77,11 @@ void collective_run::show_progress(bool last) {
   s.seconds = now() - start_;
   s.ranks = team_.size();
   describe(s, last);
+  constexpr double seconds_between_calls = 1;
+  if (engine_.observer && (last || !observer_called_ || now() - *observer_called_ >= seconds_between_calls)) {
+    observer_called_ = now();
+    engine_.observer(options_.label, s);
+  }
   if (last)
     display_->finish(s);
   else

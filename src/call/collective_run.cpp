@@ -46,7 +46,7 @@ collective_run::collective_run(context& ctx, call_options options, std::string_v
       options_(std::move(options)) {
   auto const mode = engine_.options().progress;
   bool const observed = options_.observed && context_access::is_observed(ctx);
-  if (is_root() && observed && mode != observe::progress_mode::never)
+  if (is_root() && observed && (mode != observe::progress_mode::never || engine_.observer))
     display_ = std::make_unique<observe::progress_display>(options_.label, mode);
   if (engine_.options().trace && observed) trace_ = std::make_unique<observe::trace_buffer>();
 }

@@ -178,6 +178,7 @@ class collective_run : public run {
   [[nodiscard]] bool is_lost(int rank) const { return engine_.is_lost(team_.to_wire(rank)); }
 
   call_options options_;
+  std::optional<double> observer_called_;  // time of its latest call
   bool stop_sent_ = false;
   bool failed_on_all_ = false;
   struct question {

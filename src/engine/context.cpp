@@ -137,6 +137,7 @@ int context::local_size() const noexcept { return engine_->on_host.size; }
 int context::threads() const noexcept { return beside_ ? 1 : engine_->threads(); }
 std::string const& context::host() const noexcept { return engine_->host(); }
 void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }
+void context::set_observer(observe::progress_observer observer) { engine_->observer = std::move(observer); }
 void context::set_trace(bool on) { engine_->options().trace = on; }
 void context::set_quiet(bool quiet) { engine_->options().quiet = quiet; }
 void context::request_stop() noexcept { engine_->stop_requested().store(true); }

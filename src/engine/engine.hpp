@@ -204,6 +204,7 @@ class engine {
   bool has_cores = false;  // set likewise: each compute thread of the host has a core of its own
 
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root
+  observe::progress_observer observer;      // used on the root
   void say_warning();
   std::string warning;  // for the user; printed once, when the first skeleton runs (unless --quiet is set)
 

@@ -77,6 +77,15 @@ void add_failure_options(CLI::App& app, common_options& options) {
 
 void add_observing_options(CLI::App& app, common_options& options) {
   add_report_options(app, options);
+  app.add_option("--watch", options.watch,
+                 "serve a page of the running job at http://127.0.0.1:PORT/ on the root's host; 0: any port")
+      ->type_name("PORT")
+      ->check(CLI::Range(0, 65535))
+      ->group("Observing");
+  app.add_option("--live-report", options.live_report,
+                 "rewrite this report every second, for skel-view --follow")
+      ->type_name("FILE.json")
+      ->group("Observing");
   app.add_option(
          "--progress", options.progress_text,
          "a bar on a terminal, otherwise a line per 10 %; auto prints no lines during the first second")
@@ -247,8 +256,9 @@ observe::progress_mode common_options::progress() const {
 }
 
 std::vector<std::string> const& per_rank_options() {
-  static std::vector<std::string> const names = {"--output",  "--threads", "--report",   "--trace",
-                                                 "--samples", "--page",    "--progress", "--quiet"};
+  static std::vector<std::string> const names = {"--output",  "--threads",    "--report",   "--trace",
+                                                 "--samples", "--page",       "--progress", "--quiet",
+                                                 "--watch",   "--live-report"};
   return names;
 }
 

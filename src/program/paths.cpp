@@ -49,11 +49,14 @@ void check_writable(std::string const& path) {
 }
 
 void check_outputs(common_options const& options) {
-  for (auto const* path : {&options.output, &options.report, &options.trace, &options.page}) {
+  for (auto const* path :
+       {&options.output, &options.report, &options.trace, &options.page, &options.live_report}) {
     if (!path->empty()) check_writable(*path);
   }
-  if (!options.page.empty() && !find_sister("skel-view"))
-    throw usage_error("--page: skel-view not found, neither beside this program nor in PATH");
+  bool const pages = !options.page.empty();
+  if ((pages || options.watch) && !find_sister("skel-view"))
+    throw usage_error(fmt::format("{}: skel-view not found, neither beside this program nor in PATH",
+                                  pages ? "--page" : "--watch"));
   if (options.samples.empty()) return;
   try {
     observe::check_samples_file(options.samples);

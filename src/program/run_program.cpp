@@ -7,6 +7,7 @@
 #include <stop_token>
 
 #include "base/one_line.hpp"
+#include "live.hpp"
 #include "program/paths.hpp"
 #include "program/same_options.hpp"
 #include "program/signals.hpp"
@@ -62,8 +63,12 @@ void check_own_outputs(CLI::App const& app, std::vector<std::string> const& name
 int run(context& ctx, common_options const& options, std::string const& program, body_function const& body) {
   stop_signals const signals(options.time_limit);
   std::stop_callback const stop_context(signals.token(), [&] { ctx.request_stop(); });
+  live_view live(ctx, options, program);
   auto const outcome = in_one_line([&] { return body(ctx, options); });
-  if (ctx.is_root()) finish(options, program, outcome, ctx);
+  if (ctx.is_root()) {
+    finish(options, program, outcome, ctx);
+    live.finish(outcome);
+  }
   if (outcome.run.stopped_early && !signals.reason().empty()) {
     throw error(fmt::format(
         "stopped by {} after {} tasks; the result is incomplete{}", signals.reason(), outcome.run.tasks,

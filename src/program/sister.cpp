@@ -5,12 +5,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <thread>
+#include <utility>
 
 #include "skel/error.hpp"
 
@@ -49,22 +54,46 @@ std::optional<std::string> find_sister(std::string const& program) {
   return std::nullopt;
 }
 
-std::optional<std::string> run_sister(std::string const& path, std::vector<std::string> words) {
+namespace {
+
+// What a child does with its standard streams.
+class file_actions {
+ public:
+  file_actions() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  ~file_actions() { ::posix_spawn_file_actions_destroy(&actions_); }
+  file_actions(file_actions const&) = delete;
+  file_actions& operator=(file_actions const&) = delete;
+  [[nodiscard]] posix_spawn_file_actions_t* get() { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+// Returns the child's number.
+pid_t start(std::string const& path, std::vector<std::string> words, file_actions& files) {
   words.insert(words.begin(), path);
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (auto& w : words) arguments.push_back(w.data());
   arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (int const failed = ::posix_spawn(&child, path.c_str(), files.get(), nullptr, arguments.data(), environ))
+    throw error("cannot start " + path + ": " + std::strerror(failed));
+  return child;
+}
+
+}  // namespace
+
+std::optional<std::string> run_sister(std::string const& path, std::vector<std::string> words) {
   temporary_folder const folder;
   auto const errors = folder.file("errors");
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  pid_t child = 0;
-  int const failed = ::posix_spawn(&child, path.c_str(), &files, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) throw error("cannot start " + path + ": " + std::strerror(failed));
+  file_actions files;
+  ::posix_spawn_file_actions_addopen(files.get(), STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+  auto const child = start(path, std::move(words), files);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -73,6 +102,31 @@ std::optional<std::string> run_sister(std::string const& path, std::vector<std::
   std::string text(std::istreambuf_iterator<char>(file), {});
   text.erase(text.find_last_not_of("\n ") + 1);
   return text.empty() ? path + " failed" : text;
+}
+
+running_sister::running_sister(std::string const& path, std::vector<std::string> words) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw error("cannot start " + path + ": " + std::strerror(errno));
+  input_ = pipe[1];
+  file_actions files;
+  ::posix_spawn_file_actions_adddup2(files.get(), pipe[0], STDIN_FILENO);
+  try {
+    child_ = start(path, std::move(words), files);
+  } catch (...) {
+    for (int const end : pipe) ::close(end);
+    throw;
+  }
+  ::close(pipe[0]);
+}
+
+running_sister::~running_sister() {
+  constexpr auto step = std::chrono::milliseconds(10);
+  constexpr int steps = 500;
+  ::close(input_);
+  for (int i = 0; ::waitpid(child_, nullptr, WNOHANG) == 0; ++i) {
+    if (i == steps) ::kill(child_, SIGKILL);
+    std::this_thread::sleep_for(step);
+  }
 }
 
 }  // namespace skel::program

@@ -252,3 +252,29 @@ TEST_CASE("tasks without results are counted") {
   });
   CHECK(seen == std::vector<int>(40, 1));
 }
+
+TEST_CASE("an observer sees the run on the root from its start to its end, at most once per second") {
+  hub::job job(2, 1);
+  std::vector<std::pair<std::string, skel::observe::progress_state>> seen;
+  double seconds = 0;
+  job.run([&](skel::context& ctx) {
+    ctx.set_observer([&](std::string const& label, auto const& state) { seen.emplace_back(label, state); });
+    auto const slow = [](std::uint64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+    skel::farm_options options;
+    options.label = "slow";
+    auto const run = skel::farm(
+        ctx, skel::indices(120), slow, skel::schedule::guided{}, [](skel::task_id) {}, options);
+    if (ctx.is_root()) seconds = run.report.seconds;
+    ctx.set_observer({});
+    skel::farm(ctx, skel::indices(2), slow, skel::schedule::guided{}, [](skel::task_id) {});
+  });
+  REQUIRE(seen.size() >= 3);
+  CHECK(static_cast<double>(seen.size()) <= seconds + 2);
+  for (auto const& [label, state] : seen) {
+    CHECK(label == "slow");
+    CHECK(state.total == 120);
+    CHECK(state.ranks == 2);
+  }
+  CHECK(seen.front().second.done < 60);
+  CHECK(seen.back().second.done == 120);
+}

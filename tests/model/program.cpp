@@ -342,6 +342,14 @@ TEST_CASE("plots are written") {
   INFO(r.text);
   REQUIRE(r.code == 0);
   CHECK(contains(test::read_file(d.file("p.svg")), "whole runs"));
+  auto const points = run("plot --json --model " + d.file("m.json") + " --machine " + paper +
+                          "machine.json --bytes '4*N' " + paper + "table-1.csv " + paper + "table-4.csv");
+  CHECK(points.code == 0);
+  auto const figures = nlohmann::json::parse(points.text);
+  REQUIRE(figures.size() >= 2);
+  CHECK(figures[0]["title"] == "whole runs");
+  CHECK(figures[0]["diagonal"] == true);
+  CHECK(figures[0]["series"][0]["points"][0].size() == 2);
 }
 
 TEST_CASE("errors give one line and exit code 2") {
@@ -385,6 +393,7 @@ TEST_CASE("errors give one line and exit code 2") {
   CHECK(bad("fit " + d.file("s.csv")) == d.file("s.csv") + ":2: N is nan, expected a number");
   CHECK(contains(bad("forecast"), "--help"));
   CHECK(contains(bad(""), "--help"));
+  CHECK(bad("plot") == "plot: expected -o FILE.svg or --json, found neither");
   CHECK(bad("plot -o " + d.file("p.svg")) ==
         "nothing to plot, expected --model FILE.json with samples, or --machine FILE.json");
   CHECK(contains(bad("plot --machine " + paper + "machine.json -o " + d.file("p.png")), "unknown extension"));

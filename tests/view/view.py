@@ -1,6 +1,7 @@
 """Tests skel-view on reports and traces of simulated runs, and on hostile files."""
 import html.parser
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -12,7 +13,9 @@ import unittest
 import xml.etree.ElementTree
 import zlib
 
-VIEW, SIMULATE = sys.argv[1:3]
+VIEW, SIMULATE, MODEL = sys.argv[1:4]
+HEAD = ("schema,program,skeleton,schedule,results,ranks,threads_per_rank,phase,level,tasks,seconds,busy_seconds,idle_seconds,"
+        "communication_seconds,messages,bytes,problem\n")
 VOID = {"meta", "br", "link"}
 
 
@@ -90,7 +93,8 @@ class View(unittest.TestCase):
 
     def view(self, *files, fails=None):
         page = self.folder / "page.html"
-        done = subprocess.run([VIEW, *files, "-o", page], capture_output=True, text=True, check=False)
+        path = {"PATH": f"{pathlib.Path(MODEL).parent}:{os.environ['PATH']}"}
+        done = subprocess.run([VIEW, *files, "-o", page], capture_output=True, text=True, check=False, env={**os.environ, **path})
         if fails is not None:
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -155,6 +159,45 @@ class View(unittest.TestCase):
         self.assertIn("image", page.tags)  # a picture of so many spans consists of points
         self.assertLess(len(text), 3_000_000)
 
+    def samples(self, seconds):
+        """Samples of 1000 tasks, and of other phases, which are no runs."""
+        file = self.folder / "samples.csv"
+        file.write_text(HEAD + "".join(f"2,skel-x,farm,auto,streamed,{p},1,run,,1000,{s},{p * s},0,0,0,0,size=3\n"
+                                       f"2,skel-x,farm,auto,streamed,{p},1,divide,0,,{s / 2},,,,,,M=9\n"
+                                       for p, s in seconds.items()))
+        return file
+
+    def test_samples(self):
+        page, text = self.view(self.samples({4: 30, 1: 100, 2: 60}))
+        self.assertEqual(text.count("<svg"), 2)
+        for word in ("Speed-up", "Efficiency", "skel-x, auto, 1000 tasks, size=3"):
+            self.assertIn(word, page.text)
+        self.assertEqual([row[3:6] for row in page.rows[1:]], [[str(p), "1000", str(s)] for p, s in ((4, 30), (1, 100), (2, 60))])
+
+    def test_samples_and_a_model(self):
+        seconds = {1: 98, 2: 52, 4: 27.5, 8: 13}
+        file, model = self.samples(seconds), self.folder / "model.json"
+        subprocess.run([MODEL, "fit", file, "-o", model, "--only", "phase=run", "--basis", "tasks/P", "--no-kriging"], check=True,
+                       stdout=subprocess.DEVNULL)
+        page, text = self.view(model, file)
+        self.assertEqual(text.count("<svg"), 3 + 2)
+        slope = next(t["coefficients"][0] for t in json.loads(model.read_text())["skeletons"][0]["terms"]
+                     if t["quantity"] == "seconds")
+        rows = page.rows[page.rows.index(["runs", "measured, s", "predicted, s", "difference"]) + 1:][:4]
+        for (p, measured), row in zip(seconds.items(), rows, strict=True):
+            predicted = slope * 1000 / p
+            self.assertAlmostEqual(float(row[1]), measured, delta=0.01 * measured)
+            self.assertAlmostEqual(float(row[2]), predicted, delta=0.01 * predicted)
+            self.assertAlmostEqual(float(row[3].removesuffix(" %")), 100 * (predicted / measured - 1), delta=0.1)
+        (self.folder / "page.html").unlink()
+        self.view(model, fails="expected either reports and traces, or samples")
+        self.view(file, model, model, fails="a second model")
+        self.view(file, self.simulate("one", 2, 4)[0], fails="expected either reports")
+        file.write_text(HEAD + "2,p,farm,auto,streamed,two,1,run,,1,1,1,0,0,0,0,\n")
+        self.view(file, fails="samples.csv: a sample without ranks or seconds")
+        file.write_text(HEAD + "2,p,bsp,,,2,1,run,,1,1,1,0,0,0,0,\n")
+        self.view(file, model, fails="the samples contain no whole run")
+
     def test_no_tasks(self):
         report, trace = self.simulate("none", 2, 4)
         report.write_text(json.dumps({**json.loads(report.read_text()), "tasks": 0, "seconds": 0, "per_rank": []}))
@@ -173,7 +216,7 @@ class View(unittest.TestCase):
         bad = self.folder / "bad.json"
         self.view(self.folder / "missing.json", fails="missing.json: No such file")
         self.view(self.folder, fails="Is a directory")
-        for text, words in (("", "no JSON"), ("{", "no JSON"), ("[" * 100000, "no JSON"), ("3", "neither"), ("{}", "neither"),
+        for text, words in (("", "no JSON"), ("{", "no JSON"), ("[" * 100000, "no JSON"), ("3", "no report, trace"), ("{}", "no report, trace"),
                             ('{"schema": 2}', "schema 2"), ('{"schema": 1}', "seconds is no number"),
                             ('{"traceEvents": 3}', "no list"), ('{"traceEvents": [3]}', "no object"),
                             ('{"traceEvents": []}', "no report"),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ struct progress_state {
   std::uint64_t failed = 0;            ///< how many of `done` failed
   std::string_view unit = "tasks";     ///< of done and total
 };
+
+/// Receives the label of a run and its progress.
+using progress_observer = std::function<void(std::string const& label, progress_state const& state)>;
 
 /// Returns one line of at most `width` columns, without line end: label, bar, percentage, tasks,
 /// rate, time left. Depends on its arguments only.

@@ -1,8 +1,11 @@
 // skel-model plot: plots measured against predicted values, or a machine's measurements.
 #include "skel/model/plot.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "program/paths.hpp"
 #include "skel/atomic_file.hpp"
@@ -15,10 +18,13 @@ namespace skel::model {
 
 namespace {
 
+using json = nlohmann::ordered_json;
+
 struct plot_arguments {
   choice what;
   std::vector<std::string> samples;
   std::string output;
+  bool json = false;
 };
 
 std::vector<plot> figures(plot_arguments const& o) {
@@ -40,6 +46,22 @@ std::vector<plot> figures(plot_arguments const& o) {
   return list;
 }
 
+json to_json(std::vector<plot> const& figures) {
+  auto all = json::array();
+  for (auto const& f : figures) {
+    auto lines = json::array();
+    for (auto const& s : f.data) lines.push_back({{"name", s.name}, {"line", s.line}, {"points", s.points}});
+    all.push_back({{"title", f.title},
+                   {"x_label", f.x_label},
+                   {"y_label", f.y_label},
+                   {"log_x", f.log_x},
+                   {"log_y", f.log_y},
+                   {"diagonal", f.diagonal},
+                   {"series", lines}});
+  }
+  return all;
+}
+
 }  // namespace
 
 command add_plot(CLI::App& program) {
@@ -48,11 +70,18 @@ command add_plot(CLI::App& program) {
       "plot", "plot measured against predicted values, or a machine's measurements, as SVG");
   o->what.add_options(*app, false);
   app->add_option("samples", o->samples, "samples files")->type_name("FILE.csv|FILE.jsonl");
-  app->add_option("-o,--output", o->output, "plots to write")->type_name("FILE.svg")->required();
+  app->add_option("-o,--output", o->output, "plots to write")->type_name("FILE.svg");
+  app->add_flag("--json", o->json, "print the points of the plots as JSON");
   return {app, [o] {
-            program::require_ending(o->output, {".svg"});
-            program::check_writable(o->output);
-            skel::write_file_atomically(o->output, to_svg(figures(*o)));
+            if (o->output.empty() && !o->json)
+              throw usage_error("plot: expected -o FILE.svg or --json, found neither");
+            if (!o->output.empty()) {
+              program::require_ending(o->output, {".svg"});
+              program::check_writable(o->output);
+            }
+            auto const all = figures(*o);
+            if (!o->output.empty()) skel::write_file_atomically(o->output, to_svg(all));
+            if (o->json) fmt::print("{}\n", to_json(all).dump(1, ' ', false, json::error_handler_t::replace));
           }};
 }
 

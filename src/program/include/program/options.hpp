@@ -30,6 +30,8 @@ struct common_options {
   std::string trace;           ///< --trace; the context reads SKEL_TRACE itself
   std::string samples;         ///< --samples
   std::string page;            ///< --page
+  std::string live_report;     ///< --live-report
+  std::optional<int> watch;    ///< --watch; 0: any free port
   std::string progress_text = "auto";  ///< --progress, or SKEL_PROGRESS
   std::optional<std::chrono::duration<double>> time_limit;
   std::string on_error_text = "stop";                            ///< --on-error

@@ -31,4 +31,19 @@ class temporary_folder {
 /// it failed. Throws skel::error if it cannot be started.
 [[nodiscard]] std::optional<std::string> run_sister(std::string const& path, std::vector<std::string> words);
 
+/// An executable that runs beside this program, without standard output. Its standard input ends with this
+/// object, or with this process, however that ends. The destructor waits for it, and ends it after 5 s.
+class running_sister {
+ public:
+  /// Throws skel::error if it cannot be started.
+  running_sister(std::string const& path, std::vector<std::string> words);
+  ~running_sister();
+  running_sister(running_sister const&) = delete;
+  running_sister& operator=(running_sister const&) = delete;
+
+ private:
+  int child_ = 0;
+  int input_ = -1;
+};
+
 }  // namespace skel::program
