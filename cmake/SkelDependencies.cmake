@@ -14,8 +14,12 @@ endmacro()
 
 macro(skel_core_dependencies)
   skel_need("a threads library" libc6-dev Threads)
-  skel_need("xxHash" libxxhash-dev xxHash MODULE)
   skel_need("Boost.Serialization 1.74 or later" libboost-serialization-dev Boost 1.74 COMPONENTS serialization)
+endmacro()
+
+# Those of the compiled code alone: users of the shared library do not need them.
+macro(skel_inner_dependencies)
+  skel_need("xxHash" libxxhash-dev xxHash MODULE)
 endmacro()
 
 macro(skel_mpi_dependencies)

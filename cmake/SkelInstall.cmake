@@ -1,4 +1,4 @@
-# include/skel, lib/libskel_*.a, lib/cmake/skel, lib/pkgconfig, the programs in bin, docs and examples in share/doc/skel.
+# include/skel, lib/libskel_*.a or .so, lib/cmake/skel, lib/pkgconfig, the programs in bin, docs and examples in share/doc/skel.
 include(CMakePackageConfigHelpers)
 set(skel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skel)
 
@@ -61,6 +61,8 @@ include(SkelPkgConfig)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN Doxyfile EXCLUDE)
+
+include(SkelManPages)
 
 # The programs that were built (SkelProgram.cmake).
 if(skel_programs)

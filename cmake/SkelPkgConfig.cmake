@@ -23,11 +23,15 @@ Libs: @libraries@
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${skel_pkgconfig_dir})
 endfunction()
 
-skel_pc_libraries(libraries Boost::serialization xxHash::xxhash)
+set(used Boost::serialization)
 set(requires)
-if(skel_with_sodium)
-  set(requires "libsodium >= 1.0.18")
+if(NOT BUILD_SHARED_LIBS)  # a shared library brings them
+  list(APPEND used xxHash::xxhash)
+  if(skel_with_sodium)
+    set(requires "libsodium >= 1.0.18")
+  endif()
 endif()
+skel_pc_libraries(libraries ${used})
 skel_pc_file(skel-core "Schedules, checkpoints and reports of skel, and skeletons on one process; no MPI" "${requires}"
              "-std=c++20 -pthread -I\${includedir}" "-L\${libdir} -lskel_core ${libraries} -pthread")
 

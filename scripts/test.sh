@@ -17,7 +17,8 @@ Builds skel and runs its tests and checks; prints a summary, and fails if any st
 
   --all         also: build and tests without MPI, the benchmarks built, ranks killed under asan, tsan
                 (ThreadSanitizer, without MPI), every parser under libFuzzer for a minute (scripts/fuzz.sh), a build of every
-                file by itself, long test campaigns, coverage, clang-tidy's analyzer on all files
+                file by itself with shared libraries (and install tests), long test campaigns, coverage, clang-tidy's
+                analyzer on all files
   --no-install  do not install missing Debian packages: list them and exit with code 1
 Not included, because they need another Debian or several minutes (see their --help):
   scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            Open MPI 5, with ULFM and without (as root)
@@ -86,7 +87,7 @@ lint() {
 check_scripts() {
   cmake -P cmake/check_rooms.cmake
   if command -v shellcheck >/dev/null; then
-    shellcheck scripts/*.sh scripts/skel-mpiexec .ci/run
+    shellcheck scripts/*.sh scripts/skel-mpiexec cmake/bash_completion .ci/run
   else
     echo "shellcheck is not installed: skipped"
     for script in scripts/*.sh scripts/skel-mpiexec .ci/run; do bash -n "$script"; done
@@ -117,6 +118,12 @@ sanitized_kills() {
   ctest --test-dir build/asan --output-on-failure -L '^kills$'
 }
 
+shared() {
+  build dev
+  keep_launchers_folder
+  ctest --preset dev -R '^install\.'
+}
+
 campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
 
 step format format
@@ -131,7 +138,7 @@ if [ "$all" = yes ]; then
   step kills sanitized_kills
   step tsan tested_build tsan
   step fuzz fuzz
-  step dev build dev
+  step dev shared
   step long campaigns
   step coverage coverage
 fi

@@ -1,0 +1,56 @@
+# cmake -P: writes the manual page PAGE of PROGRAM from its --help (--help-all, if it names that), with HELP2MAN.
+cmake_minimum_required(VERSION 3.22)
+
+function(help_of into)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE error)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${PROGRAM} ${ARGN}: ${result}\n${error}")
+  endif()
+  string(REPLACE "…" "..." text "${text}")  # help2man includes only ASCII
+  set(${into} "${text}" PARENT_SCOPE)
+endfunction()
+
+set(option --help)
+help_of(help ${option})
+if(help MATCHES "--help-all")
+  set(option --help-all)
+  help_of(help ${option})
+endif()
+
+# help2man recognises "Usage:" on one line. The summary is the first line that is not of the usage, up to its end.
+string(REGEX REPLACE "^usage:" "Usage:" help "${help}")
+while(help MATCHES "^Usage:[^\n]*\n +")
+  string(REGEX REPLACE "^(Usage:[^\n]*)\n +" "\\1 " help "${help}")
+endwhile()
+string(REGEX REPLACE "^Usage:[^\n]*\n+" "" summary "${help}")
+string(REGEX REPLACE "[.:]?\n.*" "" summary "${summary}")
+
+# The verbs of a program have a --help of their own: a section each, as they print it.
+set(verbs "")
+if(help MATCHES "\nSubcommands:\n(.*)" AND NOT option STREQUAL "--help-all")
+  string(REGEX MATCHALL "\n  [a-z][a-z-]+ " lines "\n${CMAKE_MATCH_1}")
+  foreach(line IN LISTS lines)
+    string(STRIP "${line}" verb)
+    help_of(text ${verb} --help)
+    string(REPLACE "\\" "\\e" text "${text}")
+    string(REPLACE "-" "\\-" text "${text}")
+    string(REGEX REPLACE "(^|\n)([.'])" "\\1\\\\&\\2" text "${text}")
+    string(APPEND verbs "[${verb}]\n.nf\n${text}.fi\n\n")
+  endforeach()
+endif()
+set(include "")
+if(verbs)
+  file(WRITE ${PAGE}.verbs "${verbs}")
+  set(include --include ${PAGE}.verbs)
+endif()
+# help2man runs a command of the page's name, so this one prints what was changed above.
+get_filename_component(name ${PAGE} NAME_WE)
+set(command ${PAGE}.d/${name})
+file(WRITE ${command}.help "${help}")
+file(WRITE ${command} "#!/bin/sh\nexec cat '${command}.help'\n")
+file(CHMOD ${command} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+execute_process(COMMAND ${HELP2MAN} --no-info --version-string=${VERSION} --name ${summary} ${include} --output ${PAGE} ${command}
+                RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${HELP2MAN} ${PROGRAM}: ${result}")
+endif()
