@@ -1,8 +1,8 @@
-# Warnings are errors for skel's code, never for a consumer's.
+# Warnings are errors for those who work on skel, not for its users, nor for packages (SKEL_WERROR=OFF).
 add_library(skel_warnings INTERFACE)
 target_compile_options(skel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                                -Wnon-virtual-dtor -Woverloaded-virtual)
-if(skel_is_top_level)
+if(SKEL_WERROR)
   target_compile_options(skel_warnings INTERFACE -Werror)
 endif()
 # After inlining, GCC's flow-sensitive warnings report false errors inside std::string, std::variant and std::vector

@@ -54,7 +54,7 @@ TEST_CASE("--help, --help-all and --version exit with 0") {
     CAPTURE(option);
     CHECK(test::contains(help.out, option));
   }
-  CHECK(probe("--version").out == "skel-probe 1.0.0\n");
+  CHECK(probe("--version").out == "skel-probe 1.1.0\n");
 }
 
 TEST_CASE("bad options and bad input give one line and exit code 2") {
