@@ -64,6 +64,13 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DEST
 
 include(SkelManPages)
 
+# For clusters: job scripts of Slurm, and a module file.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/slurm DESTINATION ${CMAKE_INSTALL_DATADIR}/skel)
+set(skel_module_dir ${CMAKE_INSTALL_DATADIR}/modulefiles/skel)
+file(RELATIVE_PATH skel_module_prefix /${skel_module_dir} /)
+configure_file(${PROJECT_SOURCE_DIR}/packaging/modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${skel_module_dir} RENAME ${PROJECT_VERSION})
+
 # The programs that were built (SkelProgram.cmake).
 if(skel_programs)
   install(TARGETS ${skel_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -23,6 +23,8 @@ Builds skel and runs its tests and checks; prints a summary, and fails if any st
 Not included, because they need another Debian or several minutes (see their --help):
   scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            Open MPI 5, with ULFM and without (as root)
   scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich    MPICH, with a Boost.MPI built for it (as root)
+  scripts/try-in-chroot.sh scripts/test-slurm.sh                         a real Slurm on loopback (as root)
+  scripts/package-debian.sh                                              Debian packages, installed and used (as root)
   scripts/smpi.sh                                                        the MPI program on 256 simulated ranks
 Missing packages are installed with apt on a bare Debian 12. Build trees are build/<preset>.
 TEXT
@@ -87,7 +89,7 @@ lint() {
 check_scripts() {
   cmake -P cmake/check_rooms.cmake
   if command -v shellcheck >/dev/null; then
-    shellcheck scripts/*.sh scripts/skel-mpiexec cmake/bash_completion .ci/run
+    shellcheck scripts/*.sh scripts/skel-mpiexec cmake/bash_completion packaging/slurm/*.sbatch debian/tests/consumer .ci/run
   else
     echo "shellcheck is not installed: skipped"
     for script in scripts/*.sh scripts/skel-mpiexec .ci/run; do bash -n "$script"; done

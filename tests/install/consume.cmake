@@ -47,6 +47,19 @@ if(WAY STREQUAL "find_package")
       endif()
     endif()
   endforeach()
+  # The module file finds the programs.
+  find_program(modulecmd modulecmd.tcl PATHS /usr/lib/${LIBRARY_ARCHITECTURE})
+  if(modulecmd)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env MODULEPATH=${dir}/prefix/${DATADIR}/modulefiles
+                            bash -c "eval \"$('${modulecmd}' bash load skel/${VERSION})\" && command -v skel-checkpoint"
+                    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT result EQUAL 0 OR NOT output STREQUAL "${dir}/prefix/bin/skel-checkpoint\n")
+      message(FATAL_ERROR "module load: ${result}\n${output}")
+    endif()
+  endif()
+  if(NOT EXISTS ${dir}/prefix/${DATADIR}/skel/slurm/resume.sbatch)
+    message(FATAL_ERROR "not installed: job scripts of Slurm")
+  endif()
   # The files that --help and the README refer to.
   foreach(file README.md docs/reference/volume.md docs/reference/programs.md examples/readme/main.cpp examples/raytrace/main.cpp)
     if(NOT EXISTS ${dir}/prefix/${DOCDIR}/${file})
