@@ -55,7 +55,7 @@ export OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:-lo}"
 
 say "Building ($tree)"
 if [ $mpich = yes ]; then scripts/build-boost-mpi.sh --compiler mpicxx.mpich --jobs "$(job_count)" build/boost-mpich; fi
-if [ ! -f $tree/build.ninja ]; then cmake -G Ninja -B $tree -D CMAKE_BUILD_TYPE=Release "${options[@]}"; fi
+if [ ! -f $tree/build.ninja ]; then cmake -G Ninja -B $tree -D CMAKE_BUILD_TYPE=Release -D CMAKE_UNITY_BUILD=ON "${options[@]}"; fi
 cmake --build $tree --parallel "$(job_count)" --target mpi_tests skel-raytrace
 
 failed=0
