@@ -12,13 +12,14 @@ Builds skel and runs its tests and checks; prints a summary, and fails if any st
   asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
-  scripts    includes stay within their permitted rooms; shellcheck, if installed
+  scripts    includes stay within their permitted rooms; recipes of packages; licences (REUSE); shellcheck, if installed
   docs       the documentation as a site, with its links; doxygen, warnings are errors
 
   --all         also: build and tests without MPI, the benchmarks built, ranks killed under asan, tsan
                 (ThreadSanitizer, without MPI), every parser under libFuzzer for a minute (scripts/fuzz.sh), a build of every
                 file by itself with shared libraries (and install tests), long test campaigns, coverage, clang-tidy's
-                analyzer on all files
+                analyzer on all files, the shared libraries compared with the last release (scripts/check-abi.sh), the
+                tests of MPI under Debian's MPICH (scripts/test-mpi.sh --mpich)
   --no-install  do not install missing Debian packages: list them and exit with code 1
 Not included, because they need another Debian or several minutes (see their --help):
   scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            Open MPI 5, with ULFM and without (as root)
@@ -88,6 +89,8 @@ lint() {
 
 check_scripts() {
   cmake -P cmake/check_rooms.cmake
+  scripts/check_packaging.py
+  reuse lint | tail -n 3
   if command -v shellcheck >/dev/null; then
     shellcheck scripts/*.sh scripts/skel-mpiexec cmake/bash_completion packaging/slurm/*.sbatch debian/tests/consumer .ci/run
   else
@@ -126,6 +129,14 @@ shared() {
   ctest --preset dev -R '^install\.'
 }
 
+abi() {
+  if [ "$install" = yes ]; then scripts/check-abi.sh; else scripts/check-abi.sh --no-install; fi
+}
+
+mpich() {
+  if [ "$install" = yes ]; then scripts/test-mpi.sh --mpich; else scripts/test-mpi.sh --mpich --no-install; fi
+}
+
 campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
 
 step format format
@@ -141,6 +152,8 @@ if [ "$all" = yes ]; then
   step tsan tested_build tsan
   step fuzz fuzz
   step dev shared
+  step abi abi
+  step mpich mpich
   step long campaigns
   step coverage coverage
 fi
