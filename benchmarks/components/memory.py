@@ -67,12 +67,12 @@ def main():
         print(f"{options.graph}\n\n| edges from | ranks | peak memory of each rank, MB | of one rank's |\n|---|---|---|---|")
         good = measure(options, "formula", ["--generate", options.graph])
         graph = pathlib.Path(folder) / "graph.skel-edges"
-        run(options, 1, "--generate", options.graph, "--write-graph", str(graph))
+        nodes = run(options, 1, "--generate", options.graph, "--write-graph", str(graph))["nodes"]
         if options.text:
             binary, graph = graph, graph.with_suffix(".el")
             write_text(binary, graph)
             binary.unlink()
-        good = measure(options, graph.suffix, [str(graph)]) and good
+        good = measure(options, graph.suffix, [str(graph), "--nodes", str(nodes)]) and good
     sys.exit(0 if good or not options.check else 1)
 
 
