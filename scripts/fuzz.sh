@@ -4,7 +4,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/fuzz.sh [--no-install] [SECONDS [TARGET...]]
 Builds the fuzz targets of tests/fuzz with clang (build/fuzz, with AddressSanitizer and UndefinedBehaviorSanitizer) and runs
-all of them, or the named ones (nff, message, model, option, graph, labels, manifest, platform, shard, result_log, volume,
+all of them, or the named ones (nff, message, model, option, graph, labels, manifest, platform, shard, result_log, session, volume,
 specification, isosurface), for SECONDS each (default 30), starting with the corpus of earlier runs in build/fuzz/corpus.
 Stops with exit code 1 at the first input that crashes, hangs or takes 2 GB, and names its file.
 TEXT

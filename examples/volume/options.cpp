@@ -57,6 +57,12 @@ void add_options(CLI::App& app, options& o) {
                  "pixels of a task: scattered over the picture, or contiguous blocks")
       ->capture_default_str()
       ->check(CLI::IsMember({"scattered", "blocks"}));
+  app.add_flag(
+         "--session{-}", o.session,
+         "render what commands on standard input, or in a FILE, ask for: a key of the specification and "
+         "its value, such as view {\"azimuth\": 30}; size, background, frames, field, variable, time as the "
+         "options; spec FILE, file FILE; render FILE; quit")
+      ->type_name("[=FILE]");
   app.add_option("--unit-costs", o.unit_costs, "write the processor seconds of each task, for skel-simulate");
   app.add_flag("--ray-statistics", o.ray_statistics,
                "time each ray separately, and print statistics of rays that hit and miss the grid");
@@ -67,11 +73,14 @@ void add_options(CLI::App& app, options& o) {
                                    "--unit-costs", "--ray-statistics", "--instructions"});
 }
 
-specification options::rendering() const {
+std::string options::default_specification() const {
   bool const storm = field == "wind" || field.starts_with("wind:") || field.starts_with("wind@");
-  specification to = !spec.empty() ? read_specification(spec)
-                     : storm       ? parse_specification(storm_specification(), "storm.json")
-                                   : specification{};
+  return std::string(storm ? storm_specification() : "{}");
+}
+
+specification options::rendering() const {
+  auto to =
+      spec.empty() ? parse_specification(default_specification(), "storm.json") : read_specification(spec);
   if (!size.empty()) {
     auto const [width, height] = picture::parse_size(size, "--size");
     to.width = width;
@@ -95,6 +104,8 @@ void check(options const& o) {
     throw skel::usage_error("--steps: expected at most 240 hours of a field");
   if (o.steps > 1 && o.field.find('@') != std::string::npos)
     throw skel::usage_error("--steps: found @HOURS in --field, expected none (steps begin at hour 0)");
+  if (!o.session.empty() && (!o.series.empty() || o.steps > 1 || o.slabs > 0 || o.memory > 0))
+    throw skel::usage_error("--session: expected no --series, --steps, --slabs or --memory");
   if (!o.field.empty() && (!o.choice.variable.empty() || o.choice.time > 0))
     throw skel::usage_error("--variable, --time: expected a file FIELD, found --field");
 }

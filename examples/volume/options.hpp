@@ -25,12 +25,15 @@ struct options {
   std::string machine;  ///< machine file for the size of tasks; empty: assumed costs
   int slabs = 0;        ///< 0: the whole grid, or as many as `memory` requires
   int memory = 0;       ///< MiB per rank for the grid; 0: no limit
+  std::string session;  ///< "-" (standard input) or a file of commands; empty: no session
   std::string unit_costs;
   bool ray_statistics = false;
 
   /// The specification with the size and background of the command line. Throws usage_error as
   /// parse_specification().
   [[nodiscard]] specification rendering() const;
+  /// The specification without --spec, as JSON: the storm's, or empty.
+  [[nodiscard]] std::string default_specification() const;
   struct volume {
     std::string name;
     opener open;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -16,9 +17,12 @@
 #include "prefetch.hpp"
 #include "ray_statistics.hpp"
 #include "report_sum.hpp"
+#include "session_console.hpp"
+#include "skel/broadcast.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 #include "slab_job.hpp"
+#include "stopwatch.hpp"
 #include "verify.hpp"
 
 namespace volume {
@@ -82,14 +86,18 @@ class program_run {
     if (saves() && (in_slabs() || volumes_.size() > 1))
       throw skel::usage_error(
           "--checkpoint: requires a single farm, expected no --series, --slabs or --memory");
-    pictures_ = volumes_.size() * static_cast<std::size_t>(o.frames);
+    if (in_session() && (saves() || !common.output.empty()))
+      throw skel::usage_error("--session: expected no --checkpoint and no -o");
+    if (!in_session()) count(volumes_.size() * static_cast<std::size_t>(o.frames));
     // A time that the file lacks is an error before the first picture.
     if (ctx.is_root() && o.steps > 1 && !o.file.empty()) volumes_.back().open();
     if (!ctx.has_beside()) say_what_is_missing();
   }
 
   void render() {
-    if (in_slabs())
+    if (in_session())
+      each_in_session();
+    else if (in_slabs())
       each_in_slabs();
     else
       each_whole();
@@ -100,13 +108,21 @@ class program_run {
   [[nodiscard]] skel::program::run_outcome outcome() const;
 
  private:
+  [[nodiscard]] bool in_session() const { return !options_.session.empty(); }
   [[nodiscard]] bool in_slabs() const { return options_.slabs > 0 || options_.memory > 0; }
   [[nodiscard]] bool finds_task_size() const { return options_.pixels == 0 && !in_slabs() && !saves(); }
+  void count(std::size_t pictures) {
+    pictures_ += pictures;
+    pixels_ +=
+        pictures * static_cast<std::size_t>(what_.spec.width) * static_cast<std::size_t>(what_.spec.height);
+  }
   void say_what_is_missing() const;
   [[nodiscard]] int task_size(prepared_volume const& volume);
   void each_whole();
   void each_in_slabs();
   void render_whole(loaded_volume const& volume, int number);
+  void each_in_session();
+  std::string render_ordered(session_order const& order, std::string const& output);
   [[nodiscard]] bool saves() const { return !common_.checkpoint_code.empty(); }
   [[nodiscard]] std::string problem_of(volume_data::grid const& grid) const;
   /// The background, on ranks that write pictures. Prepared before hours of rendering, because it
@@ -130,8 +146,13 @@ class program_run {
   std::vector<options::volume> volumes_;
   job what_;
   skel::model::machine messages_;
-  std::size_t pictures_, slabs_ = 0;
+  std::size_t pictures_ = 0, pixels_ = 0, slabs_ = 0;
   totals all_;
+  // In a session: the volume, its name, and what it was prepared for.
+  std::unique_ptr<loaded_volume> held_;
+  std::string held_name_, held_for_;
+  std::size_t grids_ = 0;
+  std::string failure_;
 };
 
 /// Below MPI_THREAD_SERIALIZED no calls run beside a farm, and messages wait for the end of a task,
@@ -206,6 +227,79 @@ void program_run::render_whole(loaded_volume const& volume, int number) {
   all_.add(part);
 }
 
+/// The root reads commands, the others wait for its orders.
+void program_run::each_in_session() {
+  std::optional<session_console> console;
+  if (ctx_.is_root()) console.emplace(options_);
+  auto const next = [&] { return console->next([&] { return ctx_.stop_requested(); }); };
+  std::optional<skel::context> beside;  // without progress and trace
+  if (ctx_.has_beside()) beside.emplace(ctx_.beside());
+  auto& orders = beside ? *beside : ctx_;
+  while (!all_.run.stopped_early) {
+    auto const order = skel::broadcast(orders, skel::on_root(next), "session");
+    all_.run.stopped_early = !order || ctx_.stop_requested();
+    if (!order || order->ends) break;
+    std::string problem;
+    try {
+      problem = render_ordered(*order, console ? console->output() : "");
+    } catch (skel::usage_error const& bad) {  // on every rank: the volume cannot be read
+      problem = bad.what();
+    } catch (skel::task_error const& bad) {  // likewise
+      problem = bad.what();
+    }
+    if (console && !problem.empty()) console->failed(problem);
+  }
+  if (console) failure_ = console->failure();
+}
+
+/// Returns on the root what failed there.
+std::string program_run::render_ordered(session_order const& order, std::string const& output) {
+  what_.spec = parse_specification(order.specification, "specification");
+  what_.frames = order.frames;
+  auto source = options_;
+  source.file = order.file;
+  source.field = order.field;
+  source.choice = {order.variable, static_cast<std::size_t>(order.time)};
+  auto const volume = source.volumes().front();
+  auto const needs = preparation_of(order.specification);
+  auto const start = std::chrono::steady_clock::now();
+  if (!held_ || volume.name != held_name_) {
+    auto fresh = load_volume(ctx_, volume.open, options_.source(), what_.spec);
+    all_.run.stopped_early = !fresh;
+    if (!fresh) return {};
+    held_ = std::move(fresh);
+    held_name_ = volume.name;
+    ++grids_;
+    all_.loading_seconds += seconds_since(start);
+  } else if (needs != held_for_) {
+    held_->prepared = prepared_volume(held_->grid, what_.spec);
+  }
+  held_for_ = needs;
+  what_.pixels_per_task = options_.pixels > 0 ? options_.pixels : task_size(held_->prepared);
+
+  std::string problem;
+  auto const frames = static_cast<std::size_t>(order.frames);
+  auto const part = volume::render(ctx_, held_->prepared, what_, common_.schedule(), common_.farm(),
+                                   [&](int frame, camera const& view, transparent_image const& picture) {
+                                     try {
+                                       save(numbered(output, frame, frames), scenery(held_->prepared.sides()),
+                                            view, picture);
+                                       if (common_.verify && frame == 0)
+                                         verify(held_->grid, held_->prepared, what_.spec, view, picture);
+                                     } catch (skel::error const& bad) {
+                                       problem = bad.what();
+                                     }
+                                   });
+  all_.add(part);
+  if (part.run.stopped_early || !ctx_.is_root() || !problem.empty()) return problem;
+  count(frames);
+  if (!common_.quiet) {
+    fmt::print("{}: {:.3f} s\n", output, seconds_since(start));
+    std::fflush(stdout);
+  }
+  return {};
+}
+
 void program_run::each_in_slabs() {
   constexpr int of_a_task = 1000;  // rays are sent in both directions, with 44 bytes per pixel
   if (what_.pixels_per_task == 0) what_.pixels_per_task = of_a_task;
@@ -244,7 +338,8 @@ skel::program::run_outcome program_run::outcome() const {
   if (!ctx_.is_root()) return {all_.run, {}, {}, {}};
   skel::program::run_outcome outcome;
   outcome.run = all_.run;
-  if (!all_.run.stopped_early) outcome.result_xxh3 = result_hash(all_.hashes);
+  if (!all_.run.stopped_early && !all_.hashes.empty()) outcome.result_xxh3 = result_hash(all_.hashes);
+  outcome.failure = failure_;
   outcome.fields = {{"width", what_.spec.width},
                     {"height", what_.spec.height},
                     {"pictures", pictures_},
@@ -253,10 +348,10 @@ skel::program::run_outcome program_run::outcome() const {
                     {"waiting_for_grids_seconds", all_.waited_seconds},
                     {"cells", all_.counts.cells},
                     {"segments", all_.counts.segments}};
+  if (in_session()) outcome.fields.push_back({"grids", grids_});
   if (slabs_ > 0) outcome.fields.push_back({"slabs", slabs_});
   outcome.problem = {{"field", volumes_[0].name},
-                     {"pixels", std::to_string(static_cast<std::size_t>(what_.spec.width) *
-                                               static_cast<std::size_t>(what_.spec.height) * pictures_)},
+                     {"pixels", std::to_string(pixels_)},
                      {"pixels_per_task", std::to_string(what_.pixels_per_task)}};
   if (what_.time_rays) {
     auto const hitting = summarize(all_.rays, true), missing = summarize(all_.rays, false);

@@ -21,8 +21,8 @@ using nlohmann::json;
 /// One object of the specification: its place and its known keys.
 class section {
  public:
-  section(json const& j, std::string place, std::initializer_list<std::string_view> known)
-      : j_(j), place_(std::move(place)) {
+  template <class Keys = std::initializer_list<std::string_view>>
+  section(json const& j, std::string place, Keys const& known) : j_(j), place_(std::move(place)) {
     if (!j.is_object()) fail("expected an object");
     for (auto const& item : j.items())
       if (std::ranges::find(known, item.key()) == known.end())
@@ -198,9 +198,7 @@ background_spec read_background(json const& j, std::string const& place) {
 }
 
 specification read_all(json const& j, std::string const& place) {
-  section const s(j, place,
-                  {"view", "stretch", "mapping", "light", "attenuation", "visibility_limit", "rule",
-                   "tolerance", "background", "frame", "size"});
+  section const s(j, place, specification_keys);
   specification spec;
   if (s.has("view")) spec.view = read_view(s.at("view"), s.place("view"));
   if (s.has("stretch")) {

@@ -78,6 +78,11 @@ struct specification {
   int width = 500, height = 500;
 };
 
+/// The keys of a specification.
+inline constexpr std::array<std::string_view, 11> specification_keys = {
+    "view", "stretch",   "mapping",    "light", "attenuation", "visibility_limit",
+    "rule", "tolerance", "background", "frame", "size"};
+
 /// Parses JSON. Throws usage_error `place: view: ...: expected ...` if the specification is
 /// invalid.
 [[nodiscard]] specification parse_specification(std::string_view text, std::string const& place);

@@ -74,13 +74,17 @@ int run(context& ctx, common_options const& options, std::string const& program,
         "stopped by {} after {} tasks; the result is incomplete{}", signals.reason(), outcome.run.tasks,
         outcome.run.checkpoint && outcome.run.checkpoint->saved > 0 ? "; continue with --resume" : ""));
   }
-  for (auto const& line : lines_of_failures(outcome.run))
-    fmt::print(stderr, "{}: {}\n", program, detail::one_line(line));
+  for (auto const& line : lines_of_failures(outcome.run)) complain(program, line);
+  if (!outcome.failure.empty()) throw error(outcome.failure);
   bool const complete = outcome.run.failed_tasks.empty() && in_doubt(outcome.run) == 0;
   return complete ? 0 : exit_incomplete;  // on the root, whose code all ranks return
 }
 
 }  // namespace
+
+void complain(std::string const& program, std::string const& text) {
+  fmt::print(stderr, "{}: {}\n", program, detail::one_line(text));
+}
 
 int run_program(int argc, char** argv, program_info const& info, add_options_function const& add_options,
                 body_function const& body) {

@@ -47,6 +47,8 @@ expect 2 'expected only one of them' --series v.json --frames 2
 expect 2 'unknown field "x"' --field x
 echo '{"lihgt": 1}' >wrong.json
 expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
+{ printf '{"tolerance": ' && printf '[%.0s' {1..200000} && printf ']%.0s' {1..200000} && echo '}'; } >deep.json
+expect 2 'deep.json: nested more than 100 deep' --field wind --spec deep.json
 expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
 expect 2 "unknown extension; known: .png, .ppm, .pfm" --field wind -o a.jpg
 expect 2 'only wind changes with time' --field sphere --steps 2

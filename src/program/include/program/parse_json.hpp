@@ -6,8 +6,8 @@
 
 namespace skel::program {
 
-/// Parses JSON text. Throws nlohmann::json::exception if `text` is not valid JSON or if an object
-/// contains a key twice.
+/// Parses JSON text. Throws nlohmann::json::exception if `text` is not valid JSON, if an object
+/// contains a key twice, or if it is nested more than 100 deep.
 nlohmann::json parse_json(std::string_view text);
 
 }  // namespace skel::program

@@ -22,6 +22,8 @@ struct run_outcome {
   std::optional<std::string> result_xxh3;  ///< skel::xxh3_hex of the result's bytes
   observe::report_object fields;           ///< additional fields of the report, e.g. {{"rays", rays}}
   observe::problem_size problem;           ///< the sizes that the cost depends on, for the samples
+  /// What failed although the run went on; printed at its end, with exit code 1. Empty: nothing.
+  std::string failure{};
 };
 
 /// Whether the result is whole: the run was not stopped early, left no task out, and has no result in doubt.

@@ -27,6 +27,9 @@ struct program_info {
 /// The exit code of a run that left tasks out (--on-error collect).
 inline constexpr int exit_incomplete = 3;
 
+/// Prints `program: text` on standard error, on one line whatever the text quotes.
+void complain(std::string const& program, std::string const& text);
+
 /// The program's work, collective over all ranks. Only the root's outcome is used.
 using body_function = std::function<run_outcome(context&, common_options const&)>;
 

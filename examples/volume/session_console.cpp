@@ -1,0 +1,96 @@
+#include "session_console.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "image.hpp"
+#include "program/paths.hpp"
+#include "program/run_program.hpp"
+#include "skel/error.hpp"
+
+namespace volume {
+
+line_input::line_input(std::string const& file)
+    : descriptor_(file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0)
+    throw skel::usage_error(
+        fmt::format("{}: {}", file, std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
+}
+
+line_input::~line_input() {
+  if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
+}
+
+std::optional<std::string> line_input::next(std::function<bool()> const& stopped) {
+  constexpr std::size_t longest = std::size_t{1} << 20;
+  constexpr int milliseconds = 100;
+  while (!stopped()) {
+    if (auto const end = buffer_.find('\n'); end != std::string::npos || ended_) {
+      if (buffer_.empty()) return std::nullopt;
+      auto line = buffer_.substr(0, end);
+      buffer_.erase(0, end == std::string::npos ? end : end + 1);
+      return line;
+    }
+    if (buffer_.size() > longest) buffer_.resize(longest);
+    pollfd ready{descriptor_, POLLIN, 0};
+    if (::poll(&ready, 1, milliseconds) <= 0) continue;
+    std::array<char, 4096> block;
+    auto const count = ::read(descriptor_, block.data(), block.size());
+    if (count > 0)
+      buffer_.append(block.data(), static_cast<std::size_t>(count));
+    else if (count == 0 || errno != EINTR)
+      ended_ = true;
+  }
+  return std::nullopt;
+}
+
+bool line_input::is_terminal() const { return ::isatty(descriptor_) == 1; }
+
+session_console::session_console(options const& o)
+    : place_(o.session == "-" ? "" : o.session + ": "), input_(o.session), scene_(o) {}
+
+session_order session_console::next(std::function<bool()> const& stopped) {
+  while (auto const line = input_.next(stopped)) {
+    ++line_;
+    try {
+      auto next = scene_;  // a line that fails changes nothing
+      auto const what = next.apply(*line);
+      if (what == session_scene::effect::quit) break;
+      if (what == session_scene::effect::volume) static_cast<void>(next.source().volumes().front().open());
+      if (what == session_scene::effect::render) {
+        skel::program::check_writable(next.output());
+        auto const behind = parse_specification(next.specification(), "specification").background;
+        if (!behind.image.empty()) static_cast<void>(picture::read_png(behind.image));
+      }
+      scene_ = std::move(next);
+      if (what != session_scene::effect::render) continue;
+      auto const& from = scene_.source();
+      return {false,      scene_.specification(), from.file,
+              from.field, from.choice.variable,   from.choice.time,
+              from.frames};
+    } catch (skel::error const& bad) {
+      failed(bad.what());
+    }
+  }
+  session_order end;
+  end.ends = true;
+  return end;
+}
+
+void session_console::failed(std::string const& text) {
+  ++failed_;
+  skel::program::complain("skel-volume", fmt::format("{}line {}: {}", place_, line_, text));
+}
+
+std::string session_console::failure() const {
+  if (failed_ == 0 || input_.is_terminal()) return {};
+  return fmt::format("{} command{} failed", failed_, failed_ == 1 ? "" : "s");
+}
+
+}  // namespace volume

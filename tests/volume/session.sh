@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# Sessions: the pictures of single runs, wrong commands, losses, and the example of the documentation:
+#   session.sh MPIEXEC SKEL_MPIEXEC SKEL_VOLUME PAGE
+set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
+mpiexec=$1 skel_mpiexec=$2 program=$3 page=$4
+in_own_folder
+
+# --- The bytes of single runs, whose specifications are written in full here.
+base='"mapping": {"color": [[0, "#204080"], [60, "#ffd040"]], "opacity": [[20, 0], [60, 0.3]]}, "stretch": [1, 1, 75]'
+echo "{$base, \"view\": {\"azimuth\": 10, \"angle\": 30}, \"size\": [48, 40]}" >base.json
+echo "{$base, \"view\": {\"azimuth\": 10, \"angle\": 30, \"elevation\": 70}, \"size\": [48, 40], \"background\": \"none\"}" >up.json
+echo "{$base, \"view\": {\"projection\": \"parallel\", \"height\": 3000}, \"frame\": \"#ff0000\", \"rule\": \"trapezoid\"}" >parallel.json
+echo '{"light": {"ambient": 0.5}, "visibility_limit": 1, "mapping": {"color": [[0, [1, 0.5, 0]]], "opacity": [[0, 0], [1, 0.2]],
+       "relative": true}}' >lit.json
+cat >session.txt <<'TEXT'
+# Comments and empty lines count as lines.
+
+render base.png
+view {"elevation": 70}
+background none
+render up.png
+  view {"azimuth": null, "angle": null, "elevation": null, "projection": "parallel", "height": 3000}
+background #000000
+frame #ff0000
+rule trapezoid
+size 30x20
+render parallel.pfm
+spec lit.json
+light {"ambient": 0.9}
+visibility_limit 0.5
+light {"ambient": 0.5}
+visibility_limit 1
+size 33x21
+frames 2
+field wind:31x25x9@2
+render lit.png
+frames 1
+field wind:31x25x9
+spec base.json
+render again.png
+quit
+unread
+TEXT
+single() { "$program" --quiet --progress never "$@"; }
+mkdir expected
+single --field wind:31x25x9 --spec base.json -o expected/base.png
+single --field wind:31x25x9 --spec up.json -o expected/up.png
+single --field wind:31x25x9 --spec parallel.json --size 30x20 -o expected/parallel.pfm
+single --field wind:31x25x9@2 --spec lit.json --size 33x21 --frames 2 -o expected/lit.png
+cp expected/base.png expected/again.png
+same_as_single() {
+  for picture in again.png base.png lit-000.png lit-001.png parallel.pfm up.png; do
+    cmp $picture expected/$picture
+    rm $picture
+  done
+}
+expect 0 '' --field wind:31x25x9 --spec base.json --session=session.txt --verify --report run.json
+[ "$(sed 's/: [0-9.]* s$//; /^farm/d' out | tr '\n' ' ')" = "base.png up.png parallel.pfm lit.png again.png " ]
+grep -q '"pictures": 6,' run.json
+grep -q '"grids": 3,' run.json # of eight changes only those of the field distribute one
+same_as_single
+for ranks in 2 3; do
+  for grid in root all; do
+    "$mpiexec" -n $ranks "$program" --field wind:31x25x9 --spec base.json --session --grid $grid --quiet --progress never <session.txt
+    same_as_single
+  done
+done
+
+# --- Another variable and another time of a file.
+a="<DataArray format='ascii' type='Int8'"
+printf '%s' "<VTKFile><ImageData WholeExtent='0 1 0 1 0 1' TimeValues='0 1'><Piece Extent='0 1 0 1 0 1'><PointData>
+  $a Name='speed' TimeStep='0'>0 1 2 3 4 5 6 7</DataArray>$a Name='speed' TimeStep='1'>7 6 9 4 3 2 1 0</DataArray>
+  $a Name='other'>3 1 4 1 5 9 2 6</DataArray></PointData></Piece></ImageData></VTKFile>" >two.vti
+single two.vti --array speed --size 12x9 <<<$'render speed.png\ntime 1\nrender late.png\nvariable other\ntime 0\nrender other.png' --session
+single two.vti --array speed --size 12x9 -o expected/speed.png
+single two.vti --array speed --time 1 --size 12x9 -o expected/late.png
+single two.vti --array other --size 12x9 -o expected/other.png
+for picture in speed late other; do cmp $picture.png expected/$picture.png; done
+[ "$(md5sum expected/{speed,late,other}.png | cut -c1-32 | sort -u | wc -l)" = 3 ]
+
+# --- A wrong command changes nothing. Commands fail with their line, the session goes on, and its exit code is 1.
+printf '{"file": "v.bin", "size": [2, 2, 3], "type": "uint8"}' >v.json
+printf '\0\1\2\3\4\5\6\7\10\11\12\13' >v.bin
+sed s/v.bin/cut.bin.gz/ v.json >cut.json
+gzip <v.bin | head -c 25 >cut.bin.gz # opens, but cannot be read to its end
+printf '{"view": {"azimuth": 1}, "size": 3}' >bad.json
+deep=$(printf '[%.0s' {1..200})
+cat >wrong.txt <<TEXT
+render picture.png
+veiw {"azimuth": 3}
+view {"elevation": 91}
+view {"elevation": }
+view
+size 30
+background x.jpg
+time 1
+field sphere:2
+file none.vti
+variable speed
+spec bad.json
+rule fast
+frames 0
+tolerance $deep
+render picture.jpg
+render none/picture.png
+background none.png
+render picture.png
+background #000000
+file cut.json
+render picture.png
+file v.json
+render picture.png
+TEXT
+cat >errors.txt <<'TEXT'
+2: unknown command "veiw"; known: view, stretch, mapping, light, attenuation, visibility_limit, rule, tolerance, background, frame, size, frames, field, variable, time, spec, file, render, quit
+3: specification: view: elevation: expected a number from -90 to 90, found 91
+4: view: [json.exception.parse_error.101] parse error at line 1, column 15: syntax error while parsing value - unexpected '}'; expected '[', '{', or a literal
+5: view: missing value
+6: size: expected WIDTHxHEIGHT, each 1 to 65536, found "30"
+7: background: expected a FILE.png, "map", "none" or #rrggbb, found "x.jpg"
+8: v.json: --time: expected 0 (the file has one time), found 1
+9: field sphere:2: expected NAME:AxBxC, each 2 to 65536
+10: none.vti: No such file or directory
+11: v.json: found one variable without a name, expected no --variable speed
+12: bad.json: size: expected [width, height]
+13: specification: rule: expected "exact" or "trapezoid", found "fast"
+14: --frames: Value 0 not in range 1 to 100000
+15: tolerance: nested more than 100 deep
+16: picture.jpg: unknown extension; known: .png, .ppm, .pfm
+17: none/picture.png: No such file or directory
+19: none.png: No such file or directory
+TEXT
+single v.json --size 12x9 -o expected/picture.png
+for run in "" "$mpiexec -n 2"; do
+  code=0
+  # shellcheck disable=SC2086  # words
+  $run "$program" v.json --size 12x9 --session --quiet --progress never --report run.json <wrong.txt 2>err || code=$?
+  grep '^skel-volume' err >own
+  { sed 's/^/skel-volume: line /' errors.txt && cat; } <<<"skel-volume: 18 commands failed" | diff - <(grep -v 'line 22: cut.bin.gz: ' own)
+  [ "$code $(grep -c 'line 22: cut.bin.gz: ' own)" = "1 1" ]
+  cmp picture.png expected/picture.png
+  grep -q '"pictures": 2,' run.json
+  grep -q '"grids": 1,' run.json # the first one was kept
+done
+
+# --- At a terminal the user has seen what failed.
+script -qec "'$program' v.json --size 12x9 --session --progress never" /dev/null <<<$'size 3\nrender picture.png\nquit' >out
+grep -q '^skel-volume: line 1: size: expected' out
+expect 2 '--session: expected no --checkpoint and no -o' v.json --session -o a.png
+expect 2 '--session: expected no --series, --steps, --slabs or --memory' v.json --session --slabs 2
+expect 2 'none.txt: No such file or directory' v.json --session=none.txt
+
+# --- SIGTERM while a session waits for commands.
+rm picture.png
+mkfifo commands
+"$program" v.json --size 12x9 --session --quiet --progress never <commands 2>err &
+exec 9>commands
+echo render picture.png >&9
+until [ -s picture.png ]; do sleep 0.05; done
+kill -TERM $!
+code=0
+wait $! || code=$?
+exec 9>&-
+[ $code = 1 ]
+grep -q '^skel-volume: stopped by SIGTERM ' err
+
+# --- A rank dies between two pictures, and one during a picture.
+few=(--field wind:31x25x9 --size 700x500 --instructions portable --threads 1 --session)
+slow='light {"samples": 16}'
+single "${few[@]}" <<<$'render expected/first.png\nview {"azimuth": 10}\nrender expected/second.png\n'"$slow"$'\nsize 900x700\nrender expected/third.png'
+SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${few[@]}" --quiet --progress never --report run.json <commands &
+exec 9>commands
+echo render first.png >&9
+until [ -s first.png ]; do sleep 0.05; done
+kill_ranks "${few[*]}" 2
+printf 'view {"azimuth": 10}\nrender second.png\n%s\nsize 900x700\n' "$slow" >&9
+until [ -s second.png ]; do sleep 0.05; done
+echo render third.png >&9
+sleep 0.3
+kill_ranks "${few[*]}" 3
+[ ! -e third.png ]
+exec 9>&-
+wait $!
+for picture in first second third; do cmp $picture.png expected/$picture.png; done
+tr -d ' \n' <run.json | grep -q '"lost_ranks":\[2,3\]'
+
+# --- The example of the documentation.
+awk '/^    \$ cat tour.txt$/, /^$/ { sub(/^    /, ""); print }' "$page" >example
+awk '/^\$/ { block++; next } block == 1' example >tour.txt
+awk '/^\$/ { block++; next } block == 2 && NF' example >expected.txt
+[ -s tour.txt ]
+[ -s expected.txt ]
+code=0
+SKEL_PROGRESS=never eval "\"$program\" $(sed -n 's/^\$ skel-volume //p' example)" >out 2>&1 || code=$?
+[ $code = 1 ]
+diff <(sed 's/: [0-9.]* s$//' expected.txt) <(sed 's/: [0-9.]* s$//; /^farm/d' out)
+echo ok
