@@ -79,6 +79,7 @@ known = {
     "liblz4-dev": ("lz4", programs),
     "liblzma-dev": ("xz", programs),
     "libnetcdf-dev": ("netcdf", programs),
+    "libopenexr-dev": ("openexr", programs),
     "nettle-dev": ("nettle", programs),
     "zlib1g-dev": ("zlib", programs),
     "libsimgrid-dev": ("simgrid", neither),  # off in most recipes

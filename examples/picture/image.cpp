@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "exr.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 
@@ -131,14 +132,19 @@ image read_png(std::string const& path) {
   return out;
 }
 
-void check_image_name(std::string const& path) {
-  if (path.ends_with(".png") || path.ends_with(".ppm") || path.ends_with(".pfm")) return;
-  throw skel::usage_error(path + ": unknown extension; known: .png, .ppm, .pfm");
+void check_image_name(std::string const& path, bool opacity) {
+  if (path.ends_with(".exr") && !has_exr())
+    throw skel::usage_error(path + ": this program was built without OpenEXR (SKEL_OPENEXR)");
+  if (path.ends_with(".png") || path.ends_with(".exr")) return;
+  if (!path.ends_with(".ppm") && !path.ends_with(".pfm"))
+    throw skel::usage_error(path + ": unknown extension; known: .png, .ppm, .pfm, .exr");
+  if (opacity) throw skel::usage_error(path + ": the format has no opacity, expected .png or .exr");
 }
 
 std::vector<std::byte> encode_image(std::string const& path, image const& picture) {
   check_image_name(path);
   if (path.ends_with(".png")) return encode_png(picture);
+  if (path.ends_with(".exr")) return encode_exr(picture.width, picture.height, 3, picture.rgb);
   return path.ends_with(".ppm") ? encode_ppm(picture) : encode_pfm(picture);
 }
 
@@ -147,10 +153,9 @@ void write_image(std::string const& path, image const& picture) {
 }
 
 void write_image(std::string const& path, transparent_image const& picture) {
-  check_image_name(path);
-  write_bytes(path, path.ends_with(".png")
-                        ? encode_png(picture)
-                        : encode_image(path, over(picture, image(picture.width, picture.height))));
+  check_image_name(path, true);
+  write_bytes(path, path.ends_with(".png") ? encode_png(picture)
+                                           : encode_exr(picture.width, picture.height, 4, picture.rgba));
 }
 
 }  // namespace picture

@@ -44,14 +44,16 @@ struct transparent_image {
 [[nodiscard]] image read_png(std::string const& path);
 
 /// Writes a picture. The extension selects the format: .png and .ppm (8 bits, as SPD: value times
-/// 255, no gamma) or .pfm (floats, little endian, lowest row first). The file appears under its
-/// name only when it is complete. Throws skel::usage_error for another extension, skel::error
-/// `path: reason` if it cannot be written.
+/// 255, no gamma), .pfm (floats, little endian, lowest row first) or .exr (floats, if OpenEXR was
+/// found). The file appears under its name only when it is complete. Throws skel::usage_error for
+/// another extension, skel::error `path: reason` if it cannot be written.
 void write_image(std::string const& path, image const& picture);
-/// Writes opacity to .png; the other formats show the picture in front of black.
+/// Writes colours and opacity: to .png, colours not premultiplied, or to .exr, the floats as they are.
+/// The other formats have no opacity and are refused.
 void write_image(std::string const& path, transparent_image const& picture);
-/// Throws the errors of write_image for this extension. Call it before hours of rendering.
-void check_image_name(std::string const& path);
+/// Throws the errors of write_image for this extension, of a transparent_image if `opacity` is set.
+/// Call it before hours of rendering.
+void check_image_name(std::string const& path, bool opacity = false);
 
 /// Returns the bytes that write_image would write for this name.
 std::vector<std::byte> encode_image(std::string const& path, image const& picture);

@@ -73,7 +73,8 @@ class program_run {
     what_.time_rays = o.ray_statistics;
     what_.instructions = o.instructions;
     messages_ = o.messages();
-    if (!common.output.empty()) picture::check_image_name(common.output);
+    if (!common.output.empty())
+      picture::check_image_name(common.output, what_.spec.background.what == background_spec::kind::none);
     // If only the root reads, the other ranks can compare only names.
     std::string names;
     for (auto const& v : volumes_) names += v.name + '\n';

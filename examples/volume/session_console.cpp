@@ -66,6 +66,7 @@ session_order session_console::next(std::function<bool()> const& stopped) {
       if (what == session_scene::effect::render) {
         skel::program::check_writable(next.output());
         auto const behind = parse_specification(next.specification(), "specification").background;
+        picture::check_image_name(next.output(), behind.what == background_spec::kind::none);
         if (!behind.image.empty()) static_cast<void>(picture::read_png(behind.image));
       }
       scene_ = std::move(next);

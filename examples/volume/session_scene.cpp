@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "byte_source.hpp"
-#include "image.hpp"
 #include "picture_size.hpp"
 #include "program/command_line.hpp"
 #include "program/parse_json.hpp"
@@ -84,7 +83,6 @@ session_scene::effect session_scene::apply(std::string_view line) {
   if (word == "quit") return effect::quit;
   if (value.empty()) throw skel::usage_error(word + ": missing value");
   if (word == "render") {
-    picture::check_image_name(value);
     output_ = value;
     return effect::render;
   }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Input and output files, every example specification, and exit codes: program.sh SKEL_VOLUME SPECS
+# Input and output files, every example specification, and exit codes: program.sh SKEL_VOLUME SPECS yes|no
+# The last word: whether the program writes .exr.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
-program=$1 specs=$2
+program=$1 specs=$2 exr=$3
 in_own_folder
 differ() { # differ FILE FILE
   if cmp -s "$1" "$2"; then
@@ -24,6 +25,18 @@ expect 0 '' --field metaballs:20x20x20 --size 24x16 --frames 3 -o turn.png --rep
 grep -q '"pictures": *3' run.json
 expect 0 '' --field sphere:9x9x9 --size 16x16 --background '#102030' -o b.pfm
 [ "$(head -c 8 b.pfm | tr "\n" " ")" = "PF 16 16" ]
+expect 2 'n.pfm: the format has no opacity, expected .png or .exr' --field sphere:9x9x9 --background none -o n.pfm
+# The colours in front of nothing are those in front of black.
+words() { od -An -v -tx4 -w4 | tr -d ' '; }
+if [ "$exr" = yes ]; then
+  expect 0 '' --field sphere:9x9x9 --size 16x13 --background '#000000' -o black.pfm
+  expect 0 '' --field sphere:9x9x9 --size 16x13 --background none -o none.exr
+  # Lines of number, size, and the channels A, B, G, R; of the .pfm from below, R, G, B of each pixel.
+  tail -c $((13 * 4 * (2 + 4 * 16))) none.exr | words | awk '{ line[int((NR - 1) / 66), (NR - 1) % 66] = $1 } END {
+    for (y = 12; y >= 0; y--) for (x = 0; x < 16; x++) for (c = 3; c > 0; c--) print line[y, 2 + 16 * c + x] }' >colours
+  tail -c $((13 * 16 * 3 * 4)) black.pfm | words | cmp - colours
+  [ "$(sort -u colours | wc -l)" -gt 50 ]
+fi
 expect 0 '' --field wind:9x9x9 --background a.png --size 20x20 -o c.png
 expect 0 '' --field wind:31x25x9 --size 30x20 --ray-statistics
 grep -q '^Median' out
@@ -50,7 +63,7 @@ expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
 { printf '{"tolerance": ' && printf '[%.0s' {1..200000} && printf ']%.0s' {1..200000} && echo '}'; } >deep.json
 expect 2 'deep.json: nested more than 100 deep' --field wind --spec deep.json
 expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
-expect 2 "unknown extension; known: .png, .ppm, .pfm" --field wind -o a.jpg
+expect 2 "unknown extension; known: .png, .ppm, .pfm, .exr" --field wind -o a.jpg
 expect 2 'only wind changes with time' --field sphere --steps 2
 expect 2 '0 to 240 hours behind @, found "x"' --field wind@x
 expect 2 'v.json: --time: expected 0 (the file has one time), found 1' v.json --steps 2 --size 8x8

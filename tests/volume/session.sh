@@ -128,7 +128,7 @@ cat >errors.txt <<'TEXT'
 13: specification: rule: expected "exact" or "trapezoid", found "fast"
 14: --frames: Value 0 not in range 1 to 100000
 15: tolerance: nested more than 100 deep
-16: picture.jpg: unknown extension; known: .png, .ppm, .pfm
+16: picture.jpg: unknown extension; known: .png, .ppm, .pfm, .exr
 17: none/picture.png: No such file or directory
 19: none.png: No such file or directory
 TEXT

@@ -20,6 +20,7 @@ class Skel(CMakePackage):
     variant("sim", default=False, description="skel::sim, simulated clusters")
     variant("sodium", default=True, description="Encrypted checkpoints")
     variant("netcdf", default=True, when="+programs", description="Volumes in netCDF files")
+    variant("openexr", default=True, when="+programs", description="Pictures in OpenEXR files")
     variant("programs", default=True, description="The programs")
 
     depends_on("cxx", type="build")
@@ -45,6 +46,7 @@ class Skel(CMakePackage):
         depends_on("xz")
         depends_on("zlib-api")
     depends_on("netcdf-c", when="+netcdf")
+    depends_on("openexr@3:", when="+openexr")
 
     conflicts("%gcc@:11", msg="skel needs C++20 as in GCC 12")
 
@@ -55,6 +57,7 @@ class Skel(CMakePackage):
             self.define_from_variant("SKEL_SIM", "sim"),
             self.define_from_variant("SKEL_SODIUM", "sodium"),
             self.define_from_variant("SKEL_NETCDF", "netcdf"),
+            self.define_from_variant("SKEL_OPENEXR", "openexr"),
             self.define_from_variant("SKEL_BUILD_EXAMPLES", "programs"),
             self.define("SKEL_BUILD_TESTS", False),
             self.define("SKEL_WERROR", False),
