@@ -28,6 +28,7 @@ struct job_result {
   std::vector<std::string> hashes;  ///< xxh3 of each picture's floats, in order
   work_counts counts;
   std::vector<ray_time> rays;
+  std::size_t grid_memory = 0;                     ///< the most bytes of slabs on a rank; 0: the whole grid
   std::vector<double> task_seconds;                ///< seconds of each task; empty with slabs
   double waited_seconds = 0, loading_seconds = 0;  ///< for slabs, see prefetch
 };

@@ -115,13 +115,16 @@ std::unique_ptr<surveyed_grid> survey(skel::context& ctx, opener const& open, gr
   return std::make_unique<surveyed_grid>(std::move(got->what));
 }
 
+volume_data::grid read_slab(opener const& open, surveyed_grid const& grid, std::size_t number) {
+  auto const& part = grid.slabs[number];
+  return read_planes(*open(), part.first_plane(), part.end_plane(grid.whole.coordinates[2].size()));
+}
+
 std::unique_ptr<prepared_volume> load_slab(skel::context& ctx, opener const& open, grid_source from,
                                            specification const& spec, surveyed_grid const& grid,
                                            std::size_t number) {
-  auto const& part = grid.slabs[number];
-  auto const end = part.end_plane(grid.whole.coordinates[2].size());
-  auto const got = on_all_ranks(ctx, from, [&] { return read_planes(*open(), part.first_plane(), end); });
-  return got ? std::make_unique<prepared_volume>(got->what, spec, grid.whole, part) : nullptr;
+  auto const got = on_all_ranks(ctx, from, [&] { return read_slab(open, grid, number); });
+  return got ? std::make_unique<prepared_volume>(got->what, spec, grid.whole, grid.slabs[number]) : nullptr;
 }
 
 }  // namespace volume

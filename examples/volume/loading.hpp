@@ -42,6 +42,9 @@ struct surveyed_grid {
                                                     specification const& spec, std::size_t slabs,
                                                     std::size_t memory);
 
+/// Not collective: reads the planes that a slab is prepared from.
+[[nodiscard]] volume_data::grid read_slab(opener const& open, surveyed_grid const& grid, std::size_t number);
+
 [[nodiscard]] std::unique_ptr<prepared_volume> load_slab(skel::context& ctx, opener const& open,
                                                          grid_source from, specification const& spec,
                                                          surveyed_grid const& grid, std::size_t number);

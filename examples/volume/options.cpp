@@ -32,9 +32,13 @@ void add_options(CLI::App& app, options& o) {
                  "ranks that read the volume: root (broadcasts it) or all (all must reach the file)")
       ->capture_default_str()
       ->check(CLI::IsMember({"root", "all"}));
-  app.add_option("--slabs", o.slabs,
-                 "number of slabs of the grid; a rank holds one while it receives the next")
-      ->check(CLI::Range(1, 1000000));
+  app.add_option_function<std::string>(
+         "--slabs",
+         [&o](std::string const& n) { o.slabs = n == "ranks" ? options::slab_for_each_rank : std::stoi(n); },
+         "number of slabs of the grid; a rank holds one while it receives the next. ranks: each rank keeps "
+         "one, and the rays travel")
+      ->type_name("N|ranks")
+      ->check(CLI::IsMember({"ranks"}) | CLI::Range(1, 1000000));
   app.add_option("--memory", o.memory,
                  "MiB per rank for the grid, which is cut into as many slabs as necessary")
       ->check(CLI::Range(1, 1 << 30))
@@ -104,7 +108,7 @@ void check(options const& o) {
     throw skel::usage_error("--steps: expected at most 240 hours of a field");
   if (o.steps > 1 && o.field.find('@') != std::string::npos)
     throw skel::usage_error("--steps: found @HOURS in --field, expected none (steps begin at hour 0)");
-  if (!o.session.empty() && (!o.series.empty() || o.steps > 1 || o.slabs > 0 || o.memory > 0))
+  if (!o.session.empty() && (!o.series.empty() || o.steps > 1 || o.slabs != 0 || o.memory > 0))
     throw skel::usage_error("--session: expected no --series, --steps, --slabs or --memory");
   if (!o.field.empty() && (!o.choice.variable.empty() || o.choice.time > 0))
     throw skel::usage_error("--variable, --time: expected a file FIELD, found --field");

@@ -23,7 +23,10 @@ struct options {
   std::string grid = "root";
   std::string instructions;
   std::string machine;  ///< machine file for the size of tasks; empty: assumed costs
-  int slabs = 0;        ///< 0: the whole grid, or as many as `memory` requires
+  /// 0: the whole grid, or as many as `memory` requires; slab_for_each_rank: one for each rank, which keeps
+  /// it.
+  int slabs = 0;
+  static constexpr int slab_for_each_rank = -1;
   int memory = 0;       ///< MiB per rank for the grid; 0: no limit
   std::string session;  ///< "-" (standard input) or a file of commands; empty: no session
   std::string unit_costs;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "prefetch.hpp"
 #include "ray_statistics.hpp"
 #include "report_sum.hpp"
+#include "resident_slabs.hpp"
 #include "session_console.hpp"
 #include "skel/broadcast.hpp"
 #include "skel/error.hpp"
@@ -47,6 +49,7 @@ struct totals {
   std::vector<ray_time> rays;
   std::vector<double> task_seconds;
   std::vector<std::string> hashes;
+  std::size_t grid_memory = 0;
   double waited_seconds = 0, loading_seconds = 0;  // for grids, on the root
 
   void add(job_result const& part) {
@@ -56,6 +59,7 @@ struct totals {
     rays.insert(rays.end(), part.rays.begin(), part.rays.end());
     task_seconds.insert(task_seconds.end(), part.task_seconds.begin(), part.task_seconds.end());
     hashes.insert(hashes.end(), part.hashes.begin(), part.hashes.end());
+    grid_memory = std::max(grid_memory, part.grid_memory);
     waited_seconds += part.waited_seconds;
     loading_seconds += part.loading_seconds;
   }
@@ -84,6 +88,12 @@ class program_run {
       throw skel::usage_error("--verify: requires the whole grid, expected no --slabs or --memory");
     if (in_slabs() && common.on_error().collects)
       throw skel::usage_error("--on-error collect: requires the whole grid, expected no --slabs or --memory");
+    if (has_resident_slabs() &&
+        (common.schedule_text != "auto" || common.results_text != "streamed" || !common.root_works ||
+         common.on_error_text != "stop" || common.audit > 0 || common.task_time_limit || o.pixels > 0))
+      throw skel::usage_error(
+          "--slabs ranks: not a farm, expected no --schedule, --results, --root, --on-error, --audit, "
+          "--task-time-limit or --pixels");
     if (saves() && (in_slabs() || volumes_.size() > 1))
       throw skel::usage_error(
           "--checkpoint: requires a single farm, expected no --series, --slabs or --memory");
@@ -110,7 +120,8 @@ class program_run {
 
  private:
   [[nodiscard]] bool in_session() const { return !options_.session.empty(); }
-  [[nodiscard]] bool in_slabs() const { return options_.slabs > 0 || options_.memory > 0; }
+  [[nodiscard]] bool in_slabs() const { return options_.slabs != 0 || options_.memory > 0; }
+  [[nodiscard]] bool has_resident_slabs() const { return options_.slabs == options::slab_for_each_rank; }
   [[nodiscard]] bool finds_task_size() const { return options_.pixels == 0 && !in_slabs() && !saves(); }
   void count(std::size_t pictures) {
     pictures_ += pictures;
@@ -161,7 +172,7 @@ class program_run {
 void program_run::say_what_is_missing() const {
   std::string without;
   if (finds_task_size()) without = fmt::format("using tasks of {} pixels", pixels_of_the_paper);
-  if (volumes_.size() > 1 || in_slabs())
+  if (volumes_.size() > 1 || (in_slabs() && !has_resident_slabs()))
     without += fmt::format("{}loading each {} only when it is needed", without.empty() ? "" : ", and ",
                            in_slabs() ? "slab" : "grid");
   if (without.empty() || !ctx_.is_root() || common_.quiet) return;
@@ -305,9 +316,9 @@ void program_run::each_in_slabs() {
   constexpr int of_a_task = 1000;  // rays are sent in both directions, with 44 bytes per pixel
   if (what_.pixels_per_task == 0) what_.pixels_per_task = of_a_task;
   for (std::size_t i = 0; i < volumes_.size() && !all_.run.stopped_early; ++i) {
-    auto const grid =
-        survey(ctx_, volumes_[i].open, options_.source(), what_.spec,
-               static_cast<std::size_t>(options_.slabs), static_cast<std::size_t>(options_.memory) << 20U);
+    auto const grid = survey(ctx_, volumes_[i].open, options_.source(), what_.spec,
+                             static_cast<std::size_t>(has_resident_slabs() ? ctx_.size() : options_.slabs),
+                             static_cast<std::size_t>(options_.memory) << 20U);
     if (!grid) {
       all_.run.stopped_early = true;
       return;
@@ -319,11 +330,14 @@ void program_run::each_in_slabs() {
           (grid->whole.coordinates[d].back() - grid->whole.coordinates[d].front()) * what_.spec.stretch[d];
     auto const behind = scenery(sides);
     auto const number = static_cast<int>(i);
-    all_.add(
-        render_in_slabs(ctx_, volumes_[i].open, options_.source(), *grid, what_, common_.schedule(),
-                        common_.farm(), [&](int frame, camera const& view, transparent_image const& picture) {
-                          save(numbered(common_.output, number + frame, pictures_), behind, view, picture);
-                        }));
+    auto const done = [&](int frame, camera const& view, transparent_image const& picture) {
+      save(numbered(common_.output, number + frame, pictures_), behind, view, picture);
+    };
+    auto const& open = volumes_[i].open;
+    all_.add(has_resident_slabs()
+                 ? render_in_resident_slabs(ctx_, open, options_.source(), *grid, what_, done)
+                 : render_in_slabs(ctx_, open, options_.source(), *grid, what_, common_.schedule(),
+                                   common_.farm(), done));
   }
 }
 
@@ -350,7 +364,13 @@ skel::program::run_outcome program_run::outcome() const {
                     {"cells", all_.counts.cells},
                     {"segments", all_.counts.segments}};
   if (in_session()) outcome.fields.push_back({"grids", grids_});
-  if (slabs_ > 0) outcome.fields.push_back({"slabs", slabs_});
+  if (slabs_ > 0) {
+    outcome.fields.push_back({"slabs", slabs_});
+    outcome.fields.push_back({"grid_bytes_per_rank", all_.grid_memory});
+    if (!common_.quiet)
+      fmt::print("{} slabs, at most {:.1f} MiB of the grid on a rank\n", slabs_,
+                 static_cast<double>(all_.grid_memory) / (1U << 20U));
+  }
   outcome.problem = {{"field", volumes_[0].name},
                      {"pixels", std::to_string(pixels_)},
                      {"pixels_per_task", std::to_string(what_.pixels_per_task)}};

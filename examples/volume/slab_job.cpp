@@ -5,53 +5,12 @@
 
 #include "prefetch.hpp"
 #include "report_sum.hpp"
-#include "skel/error.hpp"
 #include "skel/hash.hpp"
+#include "slab_rays.hpp"
 
 namespace volume {
 
 namespace {
-
-/// Tiles in messages, in both directions.
-struct travelling_rays {
-  std::vector<std::uint64_t> tiles;
-  std::vector<tile_state> states;
-  work_counts counts;
-};
-
-}  // namespace
-
-}  // namespace volume
-
-template <>
-struct skel::transfer_traits<volume::travelling_rays> {
-  static void pack(volume::travelling_rays const& r, std::vector<std::byte>& out) {
-    skel::pack(r.tiles, out);
-    skel::pack(r.states, out);
-    skel::pack(r.counts, out);
-  }
-  static volume::travelling_rays unpack(std::span<std::byte const>& in) {
-    volume::travelling_rays r;
-    r.tiles = skel::unpack<std::vector<std::uint64_t>>(in);
-    r.states = skel::unpack<std::vector<volume::tile_state>>(in);
-    r.counts = skel::unpack<volume::work_counts>(in);
-    return r;
-  }
-};
-
-namespace volume {
-
-namespace {
-
-/// Whether one of a tile's rays may pass through the slab now.
-bool meets(tile_state const& s, slab const& part) {
-  if (s.begun == 0) return true;
-  for (std::size_t l = 0; l < tile_pixels; ++l)
-    if ((s.alive >> l & 1U) != 0 && s.cell[2][l] >= static_cast<int>(part.first) &&
-        s.cell[2][l] < static_cast<int>(part.end))
-      return true;
-  return false;
-}
 
 /// The rays of one picture, on the root.
 class ray_store {
@@ -74,18 +33,7 @@ class ray_store {
   }
 
   [[nodiscard]] picture::transparent_image picture(int width, int height) const {
-    picture::transparent_image image(width, height);
-    for (std::uint64_t t = 0; t < states_.size(); ++t) {
-      auto const pixels = pixels_of(states_[t]);
-      tiling_.each_pixel(t, [&](int lane, int x, int y) {
-        auto const& p = pixels[static_cast<std::size_t>(lane)];
-        auto const at =
-            4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x));
-        std::ranges::copy(std::array{p.red, p.green, p.blue, p.opacity},
-                          image.rgba.begin() + static_cast<std::ptrdiff_t>(at));
-      });
-    }
-    return image;
+    return picture_of(states_, width, height);
   }
 
  private:
@@ -110,23 +58,10 @@ struct step {
   std::size_t slab;
 };
 
-camera view_of(surveyed_grid const& grid, job const& what, int frame) {
-  vec3 low{}, sides{};
-  for (std::size_t d = 0; d < 3; ++d) {
-    auto const& c = grid.whole.coordinates[d];
-    low[d] = c.front() * what.spec.stretch[d];
-    sides[d] = (c.back() - c.front()) * what.spec.stretch[d];
-  }
-  return make_camera(what.spec, low, sides, what.spec.width, what.spec.height, 360.0 * frame / what.frames);
-}
-
 std::vector<step> plan(surveyed_grid const& grid, job const& what) {
-  std::vector<double> planes;
-  for (auto const z : grid.whole.coordinates[2])
-    planes.push_back((z - grid.whole.coordinates[2].front()) * what.spec.stretch[2]);
   std::vector<step> steps;
   for (int f = 0; f < what.frames; ++f)
-    for (auto const s : front_to_back(grid.slabs, planes, view_of(grid, what, f))) steps.push_back({f, s});
+    for (auto const s : order_of(grid, what, f)) steps.push_back({f, s});
   return steps;
 }
 
@@ -136,9 +71,7 @@ job_result render_in_slabs(skel::context& ctx, opener const& open, grid_source f
                            surveyed_grid const& grid, job const& what, skel::any_schedule const& schedule,
                            skel::farm_options const& options, picture_sink const& done) {
   auto const& spec = what.spec;
-  if (spec.rule == rule::trapezoid)
-    throw skel::usage_error("--slabs: expected the rule \"exact\", found \"trapezoid\"");
-  if (what.time_rays) throw skel::usage_error("--ray-statistics: requires the whole grid, expected no slabs");
+  require_exact_rule_without_times(what);
   auto const steps = plan(grid, what);
   prefetch<prepared_volume> slabs(ctx, steps.size(), [&](skel::context& calls, std::size_t i) {
     return load_slab(calls, open, from, spec, grid, steps[i].slab);
@@ -150,6 +83,8 @@ job_result render_in_slabs(skel::context& ctx, opener const& open, grid_source f
     auto const here = slabs.next();
     if (!here) all.run.stopped_early = true;
     if (all.run.stopped_early) return all;
+    std::size_t const held = ctx.has_beside() && steps.size() > 1 ? 2 : 1;  // the next one, too
+    all.grid_memory = std::max(all.grid_memory, held * here->memory());
     auto const view = view_of(grid, what, frame);
     renderer const picture(*here, spec, view, what.instructions);
     if (ctx.is_root() && !rays) rays.emplace(spec.width, spec.height);

@@ -32,7 +32,12 @@ class reader {
     at_ += sizeof value;
     return value;
   }
-  std::string text() { return block(bytes_.find('\0', at_) - at_ + 1).c_str(); }
+  std::string text() {
+    auto const end = bytes_.find('\0', at_);
+    auto value = block(end - at_);
+    ++at_;
+    return value;
+  }
   std::string block(std::size_t size) {
     REQUIRE(at_ + size <= bytes_.size());
     at_ += size;
@@ -47,8 +52,7 @@ class reader {
 };
 
 std::string channel(char name) {  // 32-bit floats, one sample per pixel
-  std::string entry{name, '\0', 2, 0, 0, 0, 0, 0, 0, 0};
-  return entry + std::string{1, 0, 0, 0, 1, 0, 0, 0};
+  return {name, '\0', 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
 }
 
 /// The floats of a file of one part in uncompressed lines. `names`: its channels.
@@ -72,10 +76,11 @@ std::vector<float> read_exr(std::string const& path, int width, int height, std:
   auto sorted = names;
   std::ranges::sort(sorted);
   for (char const name : sorted) channels += channel(name);
-  CHECK(header["channels chlist"] == channels + '\0');
+  channels += '\0';
+  CHECK(header["channels chlist"] == channels);
 
-  std::vector<std::uint64_t> lines;
-  for (int y = 0; y < height; ++y) lines.push_back(in.number<std::uint64_t>());
+  std::vector<std::uint64_t> lines(static_cast<std::size_t>(height));
+  for (auto& line : lines) line = in.number<std::uint64_t>();
   auto const count = names.size(), across = static_cast<std::size_t>(width);
   std::vector<float> pixels(count * across * static_cast<std::size_t>(height));
   for (int y = 0; y < height; ++y) {

@@ -26,6 +26,7 @@ for code in avx2 avx512 avx512-gather; do
   check "code for $code" "$program" --instructions $code
   check "code for $code beside portable code" mixed $code --schedule first-come
   check "code for $code beside portable code, 4 slabs" mixed $code --slabs 4 --schedule first-come
+  check "code for $code beside portable code, a slab on each rank" mixed $code --slabs ranks
 done
 for ranks in 1 2 3; do  # the paper's four policies, and others
   check "$ranks ranks, D_S" "$mpiexec" -n $ranks "$program" --schedule first-come
@@ -41,6 +42,10 @@ for ranks in 2 3; do
   check "$ranks ranks, 3 slabs" "$mpiexec" -n $ranks "$program" --slabs 3
   check "$ranks ranks, 4 slabs that each reads, 40 pixels a task, ring" "$mpiexec" -n $ranks "$program" --slabs 4 --grid all \
     --pixels 40 --schedule ring --root serves
+done
+for ranks in 1 2 3 4; do
+  check "$ranks ranks that keep a slab" "$mpiexec" -n $ranks "$program" --slabs ranks --threads 2
+  check "$ranks ranks that read and keep a slab" "$mpiexec" -n $ranks "$program" --slabs ranks --grid all
 done
 echo "$expected"
 
