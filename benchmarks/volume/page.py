@@ -85,6 +85,8 @@ def table(rows, columns):
 TIMES = [("situation", "situation"), ("algorithm", "algorithm"), ("workers", "workers"), ("mean, s", "mean"),
          ("± (99.9 %)", "half_interval"), ("deviation", "deviation"), ("least", "least"), ("most", "most")]
 FINDINGS = [("the paper finds", "finding"), ("here", "here"), ("details", "details")]
+RAYS = [("seconds", "seconds"), ("rays that hit: paper", "paper_hit"), ("here", "here_hit"),
+        ("rays that miss: paper", "paper_miss"), ("here", "here_miss")]
 GRIDS = [("where", "where"), ("how", "how"), ("mean, s", "mean"), ("± (99.9 %)", "half_interval"), ("samples", "samples")]
 
 

@@ -3,7 +3,7 @@
 renderer", on a simulated cluster of 28 HP 720 on 10 Mb/s Ethernet with the costs of skel's renderer, and on real ranks of
 this machine.
 
-The paper's experiment is examples/volume/specs/bird.json on the wind field: 54,549 pixels in 219 tasks of 250. Fifteen
+Table 1, times of single rays, is that of this machine's core. The paper's experiment is examples/volume/specs/bird.json on the wind field: 54,549 pixels in 219 tasks of 250. Fifteen
 samples of each of D_S, D_C, S_S, S_C with 15, 20, 25 workers; means with 99.9 % confidence intervals (Student's t), on an
 idle network and with other users' jobs (figures 8 and 7), with one worker slowed by another job (5.2), and the distribution
 of the grid (figure 9). Every sample renders the picture again: the seconds of its tasks are the costs of the simulated run.
@@ -13,6 +13,7 @@ Writes DIR/index.html, DIR/*.svg and DIR/*.csv.
 
   benchmarks/volume/reproduce.py            # a quarter of an hour or more on 2 cores
   benchmarks/volume/reproduce.py --quick    # three samples
+  benchmarks/volume/reproduce.py --table-1  # table 1 only
 """
 import argparse
 import contextlib
@@ -43,6 +44,11 @@ ALGORITHMS = {"D_S": ("first-come", "streamed:batch=1", TASK), "D_C": ("first-co
 GRID_BYTES, GRID_WORKERS = 422532, 27  # figure 9
 REAL_SIZE = "1044x836"  # 16 times the paper's pixels, because each takes less than a microsecond
 LONGEST_RUN = 600  # processor seconds of another job
+# Table 1: a view of 200 x 200 rays of which about as many hit the grid as in the paper, and the paper's seconds.
+RAYS = {"stretch": [1, 1, 75], "view": {"elevation": 60, "angle": 23.13}, "size": [200, 200], "rule": "trapezoid"}
+TABLE_1 = [("rays", "rays", 35276, 4724), ("min", "seconds_minimum", 0.000741, 0.000074),
+           ("max", "seconds_maximum", 1.587320, 0.001451), ("median", "seconds_median", 0.045469, 0.000077),
+           ("mean", "seconds_mean", 0.052072, 0.000079), ("std. dev.", "seconds_deviation", 0.034094, 0.000033)]
 # Student's t for 99.9 % by degrees of freedom.
 T_999 = {1: 636.62, 2: 31.60, 3: 12.92, 4: 8.610, 5: 6.869, 6: 5.959, 7: 5.408, 8: 5.041, 9: 4.781, 10: 4.587, 11: 4.437,
          12: 4.318, 13: 4.221, 14: 4.140, 19: 3.883, 29: 3.659}
@@ -109,6 +115,22 @@ class Experiment:
                 path.write_text("".join(f"{scale * s:.9f}\n" for s in seconds))
                 self.costs[pixels, i] = path, sum(seconds)
         return statistics.median(self.costs[TASK, i][1] for i in range(self.samples))
+
+    def table_1(self):
+        """Medians over the samples; each sample times every ray by itself."""
+        spec, report = self.work / "rays.json", self.work / "rays-report.json"
+        mapping = json.loads((SPEC.parent / "storm.json").read_text())["mapping"]
+        spec.write_text(json.dumps({**RAYS, "mapping": mapping}))
+        samples = []
+        for _ in range(self.samples):
+            run([self.bin / "skel-volume", "--field", FIELD, "--spec", spec, "--ray-statistics", "--threads", 1, "--quiet",
+                 "--progress", "never", "--report", report])
+            samples.append(json.loads(report.read_text()))
+        rows = []
+        for name, key, hit, miss in TABLE_1:
+            here = [statistics.median(s[kind][key] for s in samples) for kind in ("rays_hitting", "rays_missing")]
+            rows.append({"seconds": name, "paper_hit": hit, "here_hit": here[0], "paper_miss": miss, "here_miss": here[1]})
+        return rows
 
     def simulate(self, platform, algorithm, sample, extra=()):
         schedule, results, pixels = ALGORITHMS[algorithm]
@@ -197,12 +219,19 @@ def write_csv(path, rows):
         writer.writerows(rows)
 
 
+def rows_of_text(rays):
+    yield f"{'table 1, s':<12}{'hit: paper':>14}{'here':>14}{'miss: paper':>14}{'here':>14}"
+    for r in rays:
+        yield f"{r['seconds']:<12}" + "".join(f"{r[k]:>14.6g}" for k in ("paper_hit", "here_hit", "paper_miss", "here_miss"))
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=HERE / "build/release/bin", help="directory of the programs")
     parser.add_argument("--out", default=HERE / "out/volume", help="directory for page, plots and CSV files")
     parser.add_argument("--samples", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="three samples")
+    parser.add_argument("--table-1", action="store_true", help="only table 1")
     parser.add_argument("--no-real", action="store_true", help="only the simulated cluster")
     parser.add_argument("--real-workers", default=sorted({1, 2, len(page.cores())}), metavar="N,N",
                         type=lambda text: [int(n) for n in text.split(",")], help="on real ranks [1, 2, and one per core]")
@@ -228,6 +257,11 @@ def main():
                   flush=True)
         return rows
 
+    rays = e.table_1()
+    for r in rows_of_text(rays):
+        print(r, flush=True)
+    if options.table_1:
+        return
     alone = e.trace()
     print(f"one core: {alone:.3f} s, {alone / 54549 * 1e6:.2f} us a ray", flush=True)
     tables = {s: tell(e.response_times(s)) for s in SITUATIONS}
@@ -246,6 +280,9 @@ def main():
               f"{alone / 54549 * 1e6:.2f} µs a ray; simulated costs are scaled to the paper's {RAY_SECONDS} s a ray.")
     paper.head("The paper's findings")
     paper.table(found, page.FINDINGS)
+    paper.head("Times of single rays (table 1)")
+    paper.say("The paper's HP 720, and one core of this machine, by the paper's rule of integration and with the storm's mapping.")
+    paper.table(rays, page.RAYS)
     paper.head("Response times of the four algorithms")
     if not options.no_real:
         paper.say(f"Real ranks: this machine's {len(page.cores())} cores, {REAL_SIZE} pixels, each worker bound to a core.")
@@ -262,7 +299,8 @@ def main():
     paper.table(grid_rows, page.GRIDS)
     paper.head("A faster network, and the cost of detecting losses (section 7)")
     paper.table(others, page.TIMES)
-    for name, rows in (("response", times), ("network", others), ("grid", grid_rows), ("findings", found)):
+    for name, rows in (("response", times), ("network", others), ("grid", grid_rows), ("findings", found),
+                       ("table-1", rays)):
         write_csv(e.out / f"{name}.csv", rows)
     for row in grid_rows:
         print(f"grid, {row['where']}, {row['how']}: {row['mean']:.4g} s")
