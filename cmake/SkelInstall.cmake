@@ -65,7 +65,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DEST
 include(SkelManPages)
 
 # For clusters: job scripts of Slurm, and a module file.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/slurm DESTINATION ${CMAKE_INSTALL_DATADIR}/skel)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/slurm DESTINATION ${CMAKE_INSTALL_DATADIR}/skel
+        USE_SOURCE_PERMISSIONS)
 set(skel_module_dir ${CMAKE_INSTALL_DATADIR}/modulefiles/skel)
 file(RELATIVE_PATH skel_module_prefix /${skel_module_dir} /)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)

@@ -54,3 +54,7 @@ execute_process(COMMAND ${HELP2MAN} --no-info --version-string=${VERSION} --name
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${HELP2MAN} ${PROGRAM}: ${result}")
 endif()
+# Long words, such as the specifications of schedules, cannot be adjusted at both margins.
+file(READ ${PAGE} page)
+string(REPLACE "\n.SH NAME\n" "\n.ad l\n.SH NAME\n" page "${page}")
+file(WRITE ${PAGE} "${page}")

@@ -65,9 +65,9 @@ cmake --build $tree/programs --parallel "$(job_count)"
 failed=0
 for library in core mpi; do
   old=$tree/old/src/libskel_$library.so new=$tree/new/src/libskel_$library.so
-  for source in "$tree"/source/examples/tutorial/*.cpp; do
-    program=$(basename "$source" .cpp)
-    abicompat "$tree/programs/$program" $old $new || { echo "$program: libskel_$library has changed" && failed=1; }
+  for program in "$tree"/programs/*; do
+    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
+    abicompat "$program" $old $new || { echo "$program: libskel_$library has changed" && failed=1; }
   done
 done
 

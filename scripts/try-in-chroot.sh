@@ -19,7 +19,9 @@ Runs COMMAND (default: scripts/demo.sh) in a clean clone of HEAD inside a minima
   --mirror   Debian mirror (${mirror:-http://deb.debian.org/debian})
 
     scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            # Open MPI 5: the tests of MPI and of losses
-    scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich    # MPICH: the same
+    scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich    # MPICH 4.2: the same
+    scripts/try-in-chroot.sh scripts/test-mpi.sh --mpich                   # MPICH 4.0 of Debian 12
+    scripts/try-in-chroot.sh scripts/test-slurm.sh                         # Slurm on loopback
 TEXT
 }
 fresh=no
@@ -68,8 +70,8 @@ chmod +x "$root/usr/sbin/policy-rc.d"
 trap unmount EXIT
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 mountpoint -q "$root/dev/shm" || { mkdir -p "$root/dev/shm" && mount -t tmpfs tmpfs "$root/dev/shm"; }
-# UCX, MPICH's transport, needs to see the networks; a bare Debian 12 does not use it.
-if [ "$suite" != bookworm ]; then mountpoint -q "$root/sys" || mount -t sysfs -o ro sysfs "$root/sys"; fi
+# UCX, MPICH's transport, needs to see the networks; a bare Debian 12 with Open MPI 4 does not use it.
+if [ "$suite" != bookworm ] || [[ " $* " == *" --mpich "* ]]; then mountpoint -q "$root/sys" || mount -t sysfs -o ro sysfs "$root/sys"; fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/hosts "$root/etc/hosts"
 if [ $again = yes ] && [ -d "$root/skel/.git" ]; then
