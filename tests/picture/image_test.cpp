@@ -82,6 +82,7 @@ TEST_CASE("formats by extension") {
   }
   CHECK(std::distance(fs::directory_iterator(folder), {}) == 3);  // no temporary file is left
   fs::remove_all(folder);
-  CHECK_THROWS_WITH(write_image("x.jpg", gradient()), "x.jpg: unknown extension; known: .png, .ppm, .pfm, .exr");
+  CHECK_THROWS_WITH(write_image("x.jpg", gradient()),
+                    "x.jpg: unknown extension; known: .png, .ppm, .pfm, .exr");
   CHECK_THROWS_AS(write_image("/nonexistent/x.png", gradient()), skel::error);
 }
