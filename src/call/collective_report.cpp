@@ -1,6 +1,7 @@
 // Measurements and progress of a skeleton call: per rank, collected on the root.
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <numeric>
 #include <utility>
 
@@ -76,6 +77,7 @@ void collective_run::show_progress(bool last) {
   observe::progress_state s;
   s.seconds = now() - start_;
   s.ranks = team_.size();
+  if (!engine_.owns_time()) s.now = std::time(nullptr);
   describe(s, last);
   constexpr double seconds_between_calls = 1;
   if (engine_.observer && (last || !observer_called_ || now() - *observer_called_ >= seconds_between_calls)) {

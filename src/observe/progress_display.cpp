@@ -46,6 +46,7 @@ struct progress_display::impl {
   int width = line_width;
   double printed_at = -seconds_between_lines;
   std::uint64_t printed_tenth = 0;
+  int printed_losses = 0;
   bool printed_anything = false;
   bool finished = false;
 
@@ -62,6 +63,7 @@ struct progress_display::impl {
     printed_anything = true;
     printed_at = state.seconds;
     printed_tenth = tenth(state);
+    printed_losses = state.lost_ranks;
   }
 
   [[nodiscard]] bool wanted(progress_state const& state) const {
@@ -79,7 +81,7 @@ struct progress_display::impl {
     if (!wanted(state)) return;
     bool const due = state.total ? tenth(state) > printed_tenth
                                  : state.seconds - std::max(printed_at, 0.0) >= seconds_between_lines;
-    if (due) line(state);
+    if (due || state.lost_ranks > printed_losses) line(state);
   }
 
   void finish(progress_state const& state) {

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <ctime>
 #include <vector>
 
 #include "base/format.hpp"
@@ -50,6 +52,18 @@ std::string elapsed(double seconds) {
   return clock(seconds);
 }
 
+// Names the day if it is not today.
+std::string end_text(std::time_t now, double seconds) {
+  auto const end = now + static_cast<std::time_t>(std::lround(seconds));
+  std::tm from{}, to{};
+  ::localtime_r(&now, &from);
+  ::localtime_r(&end, &to);
+  bool const today = from.tm_yday == to.tm_yday && from.tm_year == to.tm_year;
+  std::array<char, 32> text{};
+  auto const size = std::strftime(text.data(), text.size(), today ? "ends %H:%M" : "ends %F %H:%M", &to);
+  return {text.data(), size};
+}
+
 std::string rate_text(double rate) {
   if (rate >= 9.9995e6) return detail::format("{:.1f} M/s", rate / 1e6);
   if (rate >= 9999.5) return detail::format("{:.1f} k/s", rate / 1e3);
@@ -90,6 +104,9 @@ std::vector<field> fields(progress_state const& state) {
     auto const left =
         static_cast<double>(*state.total - state.done) * state.seconds / static_cast<double>(state.done);
     all.push_back({clock(left) + " left", 2});
+    constexpr double worth_a_time = 60, too_long = 1e9;
+    if (state.now != 0 && left >= worth_a_time && left < too_long)
+      all.push_back({end_text(state.now, left), 3});
   } else {
     all.push_back({"in " + elapsed(state.seconds), 2});
   }

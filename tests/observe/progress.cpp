@@ -53,6 +53,19 @@ TEST_CASE("a progress line shows amount, speed and time left") {
         "rows  [......................]    0 %  0/512 tasks  in 0.0 s");
 }
 
+TEST_CASE("a progress line names the end if it is a minute or more away") {
+  ::setenv("TZ", "UTC", 1);
+  ::tzset();
+  auto state = at(100, 1000, 10);
+  state.now = 18 * 3600 + 30 * 60;  // 1 January 1970
+  CHECK(progress_line("", state, 100).ends_with("100/1000 tasks  10.0/s  1:30 left  ends 18:31"));
+  CHECK(progress_line("", state, 42).ends_with("1:30 left"));  // less important
+  state.seconds = 3600;
+  CHECK(progress_line("", state, 100).ends_with("9:00:00 left  ends 1970-01-02 03:30"));
+  state.seconds = 5;
+  CHECK(progress_line("", state, 100).ends_with("0:45 left"));
+}
+
 TEST_CASE("without a total there is no bar, share or time left") {
   progress_state state;
   state.done = 45'000;
@@ -108,6 +121,22 @@ TEST_CASE("without a terminal there is a line per 10 %") {
   CHECK(text.starts_with("rows  ["));
   CHECK(text.find('\r') == std::string::npos);
   CHECK(text.ends_with("in 0:10\n"));
+}
+
+TEST_CASE("without a terminal each loss has a line at once") {
+  auto const text = standard_error_of([] {
+    progress_display display("rows", progress_mode::always);
+    for (std::uint64_t i = 0; i <= 1000; ++i) {
+      auto state = at(i, 1000, 0.01 * static_cast<double>(i));
+      state.ranks = 4;
+      state.lost_ranks = i < 333 ? 0 : i < 777 ? 1 : 2;
+      display.update(state);
+    }
+  });
+  CHECK(std::ranges::count(text, '\n') == 10 + 2);
+  for (auto const* const words : {"333/1000 tasks  100/s  0:07 left  1 of 4 ranks lost\n",
+                                  "777/1000 tasks  100/s  0:02 left  2 of 4 ranks lost\n"})
+    CHECK(text.find(words) != std::string::npos);
 }
 
 TEST_CASE("without a terminal, auto is silent for runs shorter than a second") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,13 +30,15 @@ struct progress_state {
   int lost_ranks = 0;                  ///< how many of them are lost
   std::uint64_t failed = 0;            ///< how many of `done` failed
   std::string_view unit = "tasks";     ///< of done and total
+  std::time_t now = 0;                 ///< the time of day; 0: unknown, so the line names no end
 };
 
 /// Receives the label of a run and its progress.
 using progress_observer = std::function<void(std::string const& label, progress_state const& state)>;
 
 /// Returns one line of at most `width` columns, without line end: label, bar, percentage, tasks,
-/// rate, time left. Depends on its arguments only.
+/// rate, time left at that rate and, if that is a minute or more, the local time of the end. Depends on
+/// its arguments and the time zone only.
 std::string progress_line(std::string_view label, progress_state const& state, int width);
 
 /// Shows progress on standard error.
@@ -47,8 +50,8 @@ class progress_display {
   progress_display(progress_display const&) = delete;
   progress_display& operator=(progress_display const&) = delete;
 
-  /// Shows this state. On a terminal at most ten times a second; elsewhere at each 10 %, or every
-  /// 10 s while the total is unknown. All other calls return immediately.
+  /// Shows this state. On a terminal at most ten times a second; elsewhere at each 10 % and each
+  /// loss, or every 10 s while the total is unknown. All other calls return immediately.
   void update(progress_state const& state);
   /// Clears the bar or completes the last line.
   void finish(progress_state const& state);
