@@ -64,9 +64,10 @@ class Live(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.report, self.err = self.folder / "live.json", self.folder / "err"
 
-    def start(self, *command):
+    def start(self, *command, **environment):
         with self.err.open("w") as err:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err,
+                                       env={**os.environ, **environment})
 
         def end():
             if process.poll() is None:
@@ -85,7 +86,8 @@ class Live(unittest.TestCase):
 
     def write(self, seconds, **progress):
         new = self.folder / "new"
-        new.write_text(json.dumps({"schema": 1, "program": "skel-x", "ranks": 4, "seconds": seconds, "per_rank": [],
+        new.write_text(json.dumps({"schema": 1, "program": "skel-x", "ranks": 4, "seconds": seconds,
+                                   "per_rank": [] if progress else [{"rank": 0, "busy_seconds": seconds}],
                                    **({"progress": progress} if progress else {"tasks": 80})}))
         new.rename(self.report)
 
@@ -123,6 +125,14 @@ class Live(unittest.TestCase):
         self.assertEqual(viewer.wait(PATIENCE), 0)
         self.assertEqual(self.err.read_text().count("\n"), 1, self.err.read_text())
 
+    def test_the_whole_report_needs_no_matplotlib(self):
+        (self.folder / "matplotlib.py").write_text("raise ImportError")
+        self.start(VIEW, "--follow", self.report, PYTHONPATH=str(self.folder))
+        self.write(9.0)
+        text = get(self.url())
+        self.assertRegex(text, "tasks</th><td>80<")
+        self.assertIn("needs matplotlib", text)
+
     def test_a_run_is_watched_to_its_end(self):
         run = self.raytrace("--watch", "0", "--live-report", self.report)
         url = self.url()
@@ -143,7 +153,7 @@ class Live(unittest.TestCase):
                 break
             time.sleep(0.2)
         self.assertEqual(run.wait(PATIENCE), 0)
-        self.assertIn("Time of each rank", last)
+        self.assertRegex(last, "(?s)Time of each rank.*<svg")
         self.assertFalse(pathlib.Path(f"/proc/{viewer}").exists())
         report = json.loads(self.report.read_text())
         self.assertNotIn("progress", report)
