@@ -183,6 +183,11 @@ class Live(unittest.TestCase):
         loader.exec_module(view)
         answers = [0]
 
+        def browse(url):
+            return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3500",
+                                   "--enable-logging=stderr", "--dump-dom", url],
+                                  check=True, timeout=PATIENCE, capture_output=True, text=True)
+
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 answers[0] += self.path == "/"
@@ -197,14 +202,17 @@ class Live(unittest.TestCase):
 
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3500", "--dump-dom",
-                                   f"http://127.0.0.1:{server.server_address[1]}/"],
-                                  check=True, timeout=PATIENCE, capture_output=True, text=True)
+            done = browse(f"http://127.0.0.1:{server.server_address[1]}/")
             server.shutdown()
         self.assertGreaterEqual(answers[0], 3)
         shown = share_of(done.stdout)
         self.assertGreaterEqual(shown, 0.03)
         self.assertIn(f"<h1>page {shown * 100:.0f}</h1>", done.stdout)
+        self.start(VIEW, "--follow", self.report)
+        self.write(2.0, done=10, total=80)
+        done = browse(self.url())
+        self.assertEqual(share_of(done.stdout), 0.125)
+        self.assertNotIn("CONSOLE", done.stderr)
 
 
 if __name__ == "__main__":
