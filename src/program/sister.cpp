@@ -121,7 +121,7 @@ running_sister::running_sister(std::string const& path, std::vector<std::string>
 
 running_sister::~running_sister() {
   constexpr auto step = std::chrono::milliseconds(10);
-  constexpr int steps = 500;
+  constexpr int steps = 2000;
   ::close(input_);
   for (int i = 0; ::waitpid(child_, nullptr, WNOHANG) == 0; ++i) {
     if (i == steps) ::kill(child_, SIGKILL);

@@ -32,7 +32,7 @@ class temporary_folder {
 [[nodiscard]] std::optional<std::string> run_sister(std::string const& path, std::vector<std::string> words);
 
 /// An executable that runs beside this program, without standard output. Its standard input ends with this
-/// object, or with this process, however that ends. The destructor waits for it, and ends it after 5 s.
+/// object, or with this process, however that ends. The destructor waits for it, and ends it after 20 s.
 class running_sister {
  public:
   /// Throws skel::error if it cannot be started.
