@@ -128,9 +128,9 @@ void add_group_options(CLI::App& app, group_options& o) {
                              "early-requests", "rows"}))
       ->allow_extra_args(false)
       ->group(group);
-  skel::program::rarely_used(app, {"--surface-share", "--layer-costs", "--margin", "--row-bytes",
-                                   "--reassign-down-to", "--preload", "--measure-power", "--buffers",
-                                   "--least-rows", "--packet-seconds", "--results-level", "--without"});
+  skel::program::rarely_used(app, {"--surface-share", "--layer-costs", "--row-bytes", "--reassign-down-to",
+                                   "--preload", "--measure-power", "--buffers", "--least-rows",
+                                   "--packet-seconds", "--results-level", "--without"});
 }
 
 void add_superstep_options(CLI::App& app, options& o) {
