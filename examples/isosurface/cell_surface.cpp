@@ -91,8 +91,8 @@ bool cell_surface::made_elsewhere(std::size_t axis, lattice_point const& from) c
   place_in_cell place{};
   for (std::size_t a = 0; a < 3; ++a)
     if (a != axis) place[a] = from[a] == 0 ? -1 : from[a] == net_->parts() ? 1 : 0;
-  if (!layer_.has_holes())
-    return (place[2] < 0 && cell_[2] > 0) || (place[1] < 0 && cell_[1] == rows_.first && cell_[1] > 0);
+  if (!grid_.joined_below(cell_[2])) place[2] = std::max(place[2], 0);
+  if (!layer_.has_holes()) return place[2] < 0 || (place[1] < 0 && cell_[1] == rows_.first && cell_[1] > 0);
   return find_first_user(layer_, rows_, cell_[1], cell_[0], place,
                          {grid_.axis(0).cells(), grid_.axis(1).cells()}) == first_user::other_piece;
 }
@@ -136,7 +136,9 @@ std::uint32_t cell_surface::make_vertex(surface& s, double value, std::size_t ax
 void cell_surface::share(surface& s, std::size_t axis, lattice_point const& from, edge_key edge,
                          std::uint32_t vertex) const {
   auto const n = net_->parts();
-  if (axis != 2 && from[2] == n && cell_[2] + 1 < grid_.layers()) s.above.push_back({edge, vertex});
+  auto const above = cell_[2] + 1;
+  if (axis != 2 && from[2] == n && above < grid_.layers() && grid_.joined_below(above))
+    s.above.push_back({edge, vertex});
   if (axis != 1 && from[1] == n && cell_[1] + 1 == rows_.end && rows_.end < grid_.axis(1).cells())
     s.last_row.push_back({edge, vertex});
 }

@@ -7,10 +7,10 @@
 
 #include "field.hpp"
 #include "fingerprint.hpp"
+#include "mesh_parts.hpp"
 #include "model_surfaces.hpp"
 #include "outputs.hpp"
 #include "program/run_program.hpp"
-#include "skel/hash.hpp"
 #include "skel/skel.hpp"
 #include "tolerance.hpp"
 #include "verify.hpp"
@@ -104,14 +104,6 @@ void check(options& o) {
                             "\"");
 }
 
-std::string mesh_hash(mesh const& m) {
-  skel::xxh3_hasher hasher;
-  hasher.update(std::as_bytes(std::span(m.positions)));
-  hasher.update(std::as_bytes(std::span(m.normals)));
-  hasher.update(std::as_bytes(std::span(m.triangles)));
-  return hasher.hex();
-}
-
 /// Determines the level for --tolerance.
 int set_level(skel::context& ctx, open_function const& open, options& o) {
   if (o.tolerance > 0 && o.surface.order == 3) {
@@ -120,6 +112,16 @@ int set_level(skel::context& ctx, open_function const& open, options& o) {
     return wanted;
   }
   return o.surface.level;
+}
+
+void say(mesh_summary const& mesh, int wanted_level) {
+  fmt::print("{} triangles, {} vertices\n", mesh.triangles, mesh.vertices);
+  if (mesh.counts.holes > 0) fmt::print("{} cells skipped: samples that are not finite\n", mesh.counts.holes);
+  if (wanted_level > most_level)
+    fmt::print("cells are halved {} times; the tolerance requires {}\n", most_level, wanted_level);
+  if (mesh.counts.unresolved > 0)
+    fmt::print("{} places where a surface may be hidden; a higher --level resolves more\n",
+               mesh.counts.unresolved);
 }
 
 skel::program::run_outcome model(skel::context& ctx, skel::program::common_options const& common, options o) {
@@ -138,31 +140,37 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
     if (o.field.empty()) ctx.require_same("the content of VOLUME", volume_data::fingerprint(*open()));
   }
   int const wanted = set_level(ctx, open, o);
-  auto const all = model_surfaces(ctx, open, o.surface, o.how);
   skel::program::run_outcome outcome;
-  outcome.run = all.run;
-  if (all.run.stopped_early) return outcome;
-  if (common.verify && ctx.is_root()) verify(volume_data::read_grid(*open()), o.surface, all);
-  write_outputs(ctx, o.outputs, common.output, all, open, o.surface);
-  if (!ctx.is_root()) return outcome;
-  outcome.result_xxh3 = mesh_hash(all.surfaces);
-  outcome.fields = {{"vertices", all.surfaces.positions.size()},
-                    {"triangles", all.surfaces.triangles.size()},
-                    {"polygons", all.counts.polygons},
-                    {"active_cells", all.counts.active},
-                    {"holes", all.counts.holes},
-                    {"slices_read", all.counts.slices_read},
-                    {"unresolved", all.counts.unresolved},
-                    {"level", o.surface.order == 3 ? o.surface.level : 0}};
-  if (!common.quiet) {
-    fmt::print("{} triangles, {} vertices\n", all.surfaces.triangles.size(), all.surfaces.positions.size());
-    if (all.counts.holes > 0) fmt::print("{} cells skipped: samples that are not finite\n", all.counts.holes);
-    if (wanted > most_level)
-      fmt::print("cells are halved {} times; the tolerance requires {}\n", most_level, wanted);
-    if (all.counts.unresolved > 0)
-      fmt::print("{} places where a surface may be hidden; a higher --level resolves more\n",
-                 all.counts.unresolved);
+  mesh_summary mesh;
+  bool const in_parts = common.output.ends_with(".pvtp");
+  if (in_parts) {
+    if (common.verify)
+      throw skel::usage_error("--verify: expected a mesh in one file, found " + common.output);
+    auto const made = write_parts(ctx, open, o.surface, o.how, common.output);
+    outcome.run = made.run;
+    mesh = made.mesh;
+    if (ctx.is_root() && !made.run.stopped_early) write_volume_outputs(o.outputs, open, o.surface);
+  } else {
+    auto const all = model_surfaces(ctx, open, o.surface, o.how);
+    outcome.run = all.run;
+    if (!all.run.stopped_early) {
+      if (common.verify && ctx.is_root()) verify(volume_data::read_grid(*open()), o.surface, all);
+      write_outputs(ctx, o.outputs, common.output, all, open, o.surface);
+    }
+    mesh = {all.surfaces.positions.size(), all.surfaces.triangles.size(), all.counts,
+            mesh_hash(all.surfaces)};
   }
+  if (outcome.run.stopped_early || !ctx.is_root()) return outcome;
+  outcome.result_xxh3 = mesh.xxh3;
+  outcome.fields = {{"vertices", mesh.vertices},
+                    {"triangles", mesh.triangles},
+                    {"polygons", mesh.counts.polygons},
+                    {"active_cells", mesh.counts.active},
+                    {"holes", mesh.counts.holes},
+                    {"unresolved", mesh.counts.unresolved},
+                    {"level", o.surface.order == 3 ? o.surface.level : 0}};
+  if (!in_parts) outcome.fields.push_back({"slices_read", mesh.counts.slices_read});
+  if (!common.quiet) say(mesh, wanted);
   return outcome;
 }
 

@@ -45,6 +45,7 @@ node_grid::node_grid(volume_data::volume_header const& header, surface_options c
   }
   rows_per_piece_ = options.rows_per_piece > 0 ? options.rows_per_piece
                                                : std::max<std::size_t>(1, cells_per_piece / axes_[0].cells());
+  layers_apart_ = options.layers_apart;
   may_have_holes_ =
       header.type == volume_data::scalar_type::float32 || header.type == volume_data::scalar_type::float64;
 }

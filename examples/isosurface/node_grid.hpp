@@ -19,6 +19,8 @@ struct surface_options {
   std::size_t step = 1;        ///< samples per cell in x and y
   int level = 1;               ///< order 3: number of halvings of cells along each axis
   difference_rule rule = difference_rule::second;
+  /// Each layer makes the vertices in its lowest plane itself, instead of those of the layer below.
+  bool layers_apart = false;
   /// Rows of cells per piece of work; 0: determined by their length. Does not influence the mesh.
   std::size_t rows_per_piece = 0;
 
@@ -60,11 +62,14 @@ class node_grid {
 
   /// Returns false if all samples are integers, so that no cell is a hole.
   [[nodiscard]] bool may_have_holes() const { return may_have_holes_; }
+  /// Whether a layer uses vertices of the layer below.
+  [[nodiscard]] bool joined_below(std::size_t layer) const { return layer > 0 && !layers_apart_; }
 
  private:
   std::array<node_axis, 3> axes_;
   std::size_t rows_per_piece_ = 1;
   bool may_have_holes_ = true;
+  bool layers_apart_ = false;
 };
 
 }  // namespace isosurface

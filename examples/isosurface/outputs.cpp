@@ -40,11 +40,19 @@ void add_output_options(CLI::App& app, output_options& o) {
 }
 
 void check_outputs(output_options& o, std::string const& mesh_path) {
-  if (!mesh_path.empty()) skel::program::require_ending(mesh_path, {".ply", ".obj", ".vtp"});
+  if (!mesh_path.empty()) skel::program::require_ending(mesh_path, {".ply", ".obj", ".vtp", ".pvtp"});
+  if (mesh_path.ends_with(".pvtp") && !o.preview.empty())
+    throw skel::usage_error("--preview: expected a mesh in one file, found " + mesh_path);
   if (!o.preview.empty()) picture::check_image_name(o.preview);
   auto const [width, height] = picture::parse_size(o.preview_size, "--preview-size");
   o.view.width = width;
   o.view.height = height;
+}
+
+void write_volume_outputs(output_options const& o, open_function const& open,
+                          surface_options const& options) {
+  if (!o.model.empty()) keep_model(o.model, open, options);
+  if (!o.trace_costs.empty()) trace_costs(o.trace_costs, open, options);
 }
 
 void write_outputs(skel::context& ctx, output_options const& o, std::string const& mesh_path,
@@ -55,8 +63,7 @@ void write_outputs(skel::context& ctx, output_options const& o, std::string cons
   }
   if (!ctx.is_root()) return;
   if (!mesh_path.empty()) write_mesh(mesh_path, all.surfaces);
-  if (!o.model.empty()) keep_model(o.model, open, options);
-  if (!o.trace_costs.empty()) trace_costs(o.trace_costs, open, options);
+  write_volume_outputs(o, open, options);
 }
 
 }  // namespace isosurface

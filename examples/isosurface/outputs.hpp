@@ -17,6 +17,8 @@ struct output_options {
 void add_output_options(CLI::App& app, output_options& o);
 /// Throws usage_error for invalid names and sizes.
 void check_outputs(output_options& o, std::string const& mesh_path);
+/// On the root: the outputs that do not depend on the mesh.
+void write_volume_outputs(output_options const& o, open_function const& open, surface_options const& options);
 /// Collective, because all ranks render the picture. The root writes the files; `mesh_path` is
 /// empty or ends in .ply, .obj or .vtp. Throws the errors of writing, and of reading the volume
 /// again.

@@ -24,14 +24,14 @@ void slice_stack::read(node_grid const& grid, surface_options const& options, op
     rows_freely_ = readers_.front()->reads_rows_freely();
   }
   // The holes of the layer below determine the vertices of the first one.
-  bool const below = fresh && layer > 0 && grid.may_have_holes();
+  bool const below = fresh && grid.joined_below(layer) && grid.may_have_holes();
   auto const slices = grid.slices(layer);
   auto const slices_of_holes = [&](std::size_t n) {
     return options.order == 1 ? range{n, n + 2} : grid.slices(n);
   };
   keep({below ? std::min(slices_of_holes(layer - 1).first, slices.first) : slices.first, slices.end});
 
-  into = {layer, slices.first, {}, nullptr, holes_, 0};
+  into = {layer, slices.first, {}, nullptr, grid.joined_below(layer) ? holes_ : nullptr, 0};
   auto readings = plan(grid, options, into);
   std::shared_ptr<hole_rows> holes, holes_below;
   if (grid.may_have_holes()) into.holes = holes = no_holes(grid);

@@ -61,10 +61,11 @@ class extraction {
  private:
   void begin_row() {
     seen_ = (row_ > rows_.first ? low_side(1) : 0U);
-    foreign_ =
-        (row_ == rows_.first && row_ > 0 ? low_side(1) : 0U) | (layer_.number() > 0 ? low_side(2) : 0U);
+    foreign_ = (row_ == rows_.first && row_ > 0 ? low_side(1) : 0U) |
+               (grid_.joined_below(layer_.number()) ? low_side(2) : 0U);
     to_last_row_ = row_ + 1 == rows_.end && row_ + 1 < grid_.axis(1).cells() ? high_side(1) : 0U;
-    to_above_ = layer_.number() + 1 < grid_.layers() ? high_side(2) : 0U;
+    auto const above = layer_.number() + 1;
+    to_above_ = above < grid_.layers() && grid_.joined_below(above) ? high_side(2) : 0U;
     for (std::size_t s = 0; s < 2; ++s)
       for (std::size_t j = 0; j < 2; ++j)
         corner_rows_[j + 2 * s] = layer_.samples(layer_.number() + s, grid_.axis(1).sample[row_ + j]);
@@ -97,6 +98,7 @@ class extraction {
       place_in_cell place{};
       for (std::size_t a = 0; a < 3; ++a)
         if (a != cube_edges[e].axis) place[a] = cube_edges[e].from[a] == 0 ? -1 : 1;
+      if (!grid_.joined_below(layer_.number())) place[2] = std::max(place[2], 0);
       auto const user =
           find_first_user(layer_, rows_, row_, x, place, {grid_.axis(0).cells(), grid_.axis(1).cells()});
       if (user == first_user::this_piece) fresh &= ~(1U << e);

@@ -1,10 +1,17 @@
 // The modeler with ranks that kill themselves on demand: isosurface_losses WHEN SIZE SEED. Runs
 // twice; the root prints the lost ranks and whether the mesh is right. losses_test.cpp starts it.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <thread>
 
 #include "../mpi/deaths.hpp"
+#include "mesh_parts.hpp"
 #include "sampled.hpp"
 #include "skel/skel.hpp"
 #include "topology.hpp"
@@ -32,6 +39,64 @@ struct deadly_modeler : iso::modeler {
   }
 };
 
+namespace fs = std::filesystem;
+
+/// Dies while it writes a file in `folder`.
+void die_writing(fs::path const& folder) {
+  std::thread([folder, mine = ".skel-" + std::to_string(::getpid()) + "-"] {
+    for (std::error_code absent;; absent.clear())
+      for (fs::directory_iterator at(folder, absent), end; !absent && at != end; at.increment(absent))
+        if (at->path().filename().string().starts_with(mine)) test::die();
+  }).detach();
+}
+
+std::map<std::string, std::string> files_in(fs::path const& folder) {
+  std::map<std::string, std::string> all;
+  for (auto const& entry : fs::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    all[entry.path().filename().string()] = {std::istreambuf_iterator<char>(file), {}};
+  }
+  return all;
+}
+
+/// The parts that one rank without a skeleton writes.
+std::map<std::string, std::string> expected_parts(test::iso::open_function const& open,
+                                                  test::iso::surface_options options,
+                                                  std::string const& where) {
+  options.layers_apart = true;
+  iso::node_grid const grid(open()->header(), options);
+  iso::modeler const job(grid, options, open);
+  iso::part_writer writer(grid, options, where + ".pvtp");
+  iso::modeler::carried carried;
+  for (std::size_t layer = 0; layer < grid.layers(); ++layer) {
+    iso::modeler::unit unit;
+    auto const pieces = static_cast<std::size_t>(job.read(layer, carried, unit));
+    auto const packet = job.cut(unit, 0, pieces);
+    for (std::size_t piece = 0; piece < pieces; ++piece) writer.add(layer, piece, job.process(packet, piece));
+  }
+  return files_in(where);
+}
+
+/// Writes parts, twice; a rank dies while it writes.
+void run_in_parts(skel::context& ctx, test::plan_of_deaths const& p, unsigned group_size,
+                  iso::open_function const& open, iso::surface_options const& options) {
+  auto const where = (fs::temp_directory_path() / ("skel-parts-" + std::to_string(::getppid()))).string();
+  auto const expected = ctx.is_root() ? expected_parts(open, options, where + "-expected")
+                                      : std::map<std::string, std::string>{};
+  if (ctx.rank() == p.victim()) die_writing(where);
+  skel::multi_host_options how;
+  how.group_size = group_size;
+  for (int run = 0; run < 2; ++run) {
+    auto const made = iso::write_parts(ctx, open, options, how, where + ".pvtp");
+    if (!ctx.is_root()) continue;
+    test::say_losses(expected.size() == 24 && files_in(where) == expected, made.run);
+    fs::remove_all(where);
+  }
+  if (!ctx.is_root()) return;
+  fs::remove_all(where + "-expected");
+  fs::remove(where + ".pvtp");
+}
+
 double bumps(double x, double y, double z) {
   return std::sin(0.9 * x) + std::cos(0.7 * y) + std::sin(0.8 * z + x);
 }
@@ -45,6 +110,8 @@ int main(int argc, char** argv) {
     auto const open = test::volume(test::counted({14, 13, 25}), bumps);
     auto options = test::order(p.seed % 2 == 0 ? 1 : 3, {-0.3, 0.6});
     options.rows_per_piece = 2;
+    auto const group_size = static_cast<unsigned>(std::atoi(argv[2]));
+    if (p.when == "write") return run_in_parts(ctx, p, group_size, open, options);
     auto const expected = test::model(open, options).mesh;
     iso::node_grid const grid(open()->header(), options);
     iso::edge_lattice const lattice(grid, options.edges_per_cell());
@@ -53,7 +120,7 @@ int main(int argc, char** argv) {
     if (ctx.rank() == p.victim()) first.dies_in = p.when;
     if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
     skel::multi_host_options how;
-    how.group_size = static_cast<unsigned>(std::atoi(argv[2]));
+    how.group_size = group_size;
     if (p.when == "all") how.max_losses_per_task = 0;  // they may die one after the other at the same piece
     how.results = skel::unit_results::as_they_come;
     for (auto const* job : {&std::as_const(first), &second}) {

@@ -7,4 +7,9 @@ TEST_CASE("a worker is killed while processing, a host while reading; all ranks 
   test::survives(test::in_groups("all", 2), 4);
 }
 
+TEST_CASE("a host is killed while it writes a part: the same files, and none besides") {
+  test::survives(test::in_groups("write", 1), 1);
+  test::survives(test::in_groups("write", 2), 4);
+}
+
 TEST_CASE("a long campaign, if requested") { test::campaign_in_groups(100); }

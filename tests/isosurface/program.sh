@@ -29,6 +29,16 @@ expect 0 '' --field sphere:400x400x100 --iso 5 --order 3 --differences 4 --threa
 memory=$(grep -o '"peak_memory_bytes": [0-9]*' run.json | grep -o '[0-9]*$')
 [ "$memory" -lt 48000000 ] || { echo "peak memory: $memory bytes"; exit 1; }
 
+# A mesh in parts, four times as large as the memory of the process that makes it.
+expect 0 '' --field turbulence:160x160x160 --iso 0.4,0.5,0.6 --threads 1 -o t.pvtp --report run.json
+memory=$(grep -o '"peak_memory_bytes": [0-9]*' run.json | grep -o '[0-9]*$')
+bytes=$(cat t/layer-*.vtp | wc -c)
+[ "$bytes" -gt $((4 * memory)) ] || { echo "$bytes bytes of parts, peak memory: $memory bytes"; exit 1; }
+grep -q '"triangles": *[1-9]' run.json
+rm -r t
+expect 2 '--preview: expected a mesh in one file, found t.pvtp' --field metaballs --iso 0.5 -o t.pvtp --preview a.png
+expect 2 '--verify: expected a mesh in one file, found t.pvtp' --field metaballs --iso 0.5 -o t.pvtp --verify
+
 printf '{"file": "v.bin", "size": [3, 3, 3], "type": "uint8"}' >v.json
 printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\144\0\0\0\0\0\0\0\0\0\0\0\0\0' >v.bin
 expect 0 '' v.json --iso 50 --order 3 --verify -o v.ply

@@ -38,7 +38,8 @@ def volume(path):
 
 
 def read(path):
-    reader = {".ply": vtk.vtkPLYReader, ".obj": vtk.vtkOBJReader, ".vtp": vtk.vtkXMLPolyDataReader}[path.suffix]()
+    reader = {".ply": vtk.vtkPLYReader, ".obj": vtk.vtkOBJReader, ".vtp": vtk.vtkXMLPolyDataReader,
+              ".pvtp": vtk.vtkXMLPPolyDataReader}[path.suffix]()
     reader.SetFileName(str(path))
     reader.Update()
     return reader.GetOutput()
@@ -50,6 +51,21 @@ def points(mesh):
 
 def triangles(mesh):
     return [tuple(mesh.GetCell(i).GetPointId(k) for k in range(3)) for i in range(mesh.GetNumberOfCells())]
+
+
+def corners(mesh):
+    """The triangles by their corners, in any order of triangles."""
+    p = points(mesh)
+    return sorted(min((p[a], p[b], p[c]), (p[b], p[c], p[a]), (p[c], p[a], p[b])) for a, b, c in triangles(mesh))
+
+
+def joined(mesh):
+    """Points at the same place become one."""
+    clean = vtk.vtkCleanPolyData()
+    clean.SetInputData(mesh)
+    clean.SetTolerance(0)
+    clean.Update()
+    return clean.GetOutput()
 
 
 def normals(mesh):
@@ -101,6 +117,17 @@ with tempfile.TemporaryDirectory() as name:
         check(triangles(mesh) == triangles(first), f"triangles of {ending}")
         check(same(normals(mesh), normals(first), 1e-6), f"normals of {ending}")
         check(open_edges(mesh) == 0, f"{ending} is not closed")
+    # In parts: the same triangles, and the same points once they are joined.
+    path = folder / "parts.pvtp"
+    subprocess.run([PROGRAM, folder / "balls.vti", "--iso", ",".join(map(str, ISO)), "--quiet", "-o", path], check=True)
+    parts = read(path)
+    check(len(list((folder / "parts").iterdir())) == SIZE[2] - 1, "a part for each layer")
+    check(corners(parts) == corners(first), "triangles of .pvtp")
+    check(parts.GetNumberOfPoints() > first.GetNumberOfPoints(), "layers have points of their own")
+    check(joined(parts).GetNumberOfPoints() == joined(first).GetNumberOfPoints(), "points of .pvtp")
+    check(open_edges(joined(parts)) == open_edges(joined(first)), ".pvtp is not closed")
+    by_place = dict(zip(points(first), normals(first)))
+    check(all(by_place[p] == n for p, n in zip(points(parts), normals(parts))), "normals of .pvtp")
     # Every position is where VTK interpolates the value that the file says.
     said = first.GetPointData().GetArray("isovalue")
     said = [said.GetValue(i) for i in range(first.GetNumberOfPoints())]

@@ -19,8 +19,22 @@ check() { # check WHAT COMMAND...
   rm -f mesh.ply
 }
 
+check_parts() { # check_parts WHAT COMMAND...: names and bytes of all parts
+  local what=$1
+  shift
+  rm -rf mesh
+  "$@" "${field[@]}" --quiet --progress never -o mesh.pvtp
+  find mesh mesh.pvtp -type f | LC_ALL=C sort | tee names | xargs -d '\n' cat names >parts
+  [ -e expected.parts ] || mv parts expected.parts
+  if ! cmp expected.parts parts 2>/dev/null && [ -e parts ]; then
+    echo "$what gives other parts" >&2
+    exit 1
+  fi
+  rm -f parts
+}
+
 for order in '1 --grid 3' 1 3; do
-  # shellcheck disable=SC2206  # order has several words
+  # shellcheck disable=SC2054,SC2206  # order has several words
   field=(--field turbulence:70x41x19 --iso 0.3,0.5 --order $order --differences 4)
   rm -f expected.ply
   check "one process" "$program" --threads 1
@@ -30,6 +44,11 @@ for order in '1 --grid 3' 1 3; do
   check "three ranks in groups of one" "$mpiexec" -n 3 "$program" --group-size 1
   check "three ranks in groups of one, no share split" "$mpiexec" -n 3 "$program" --group-size 1 --no-split
   check "five ranks in groups of two" "$mpiexec" -n 5 "$program" --group-size 2
+  rm -f expected.parts
+  check_parts "one process" "$program" --threads 1
+  check_parts "three ranks, groups found" "$mpiexec" -n 3 "$program"
+  check_parts "five ranks in groups of two" "$mpiexec" -n 5 "$program" --group-size 2
+  [ "$(find mesh -type f | wc -l)" = 18 ]
 done
 field=(--field turbulence:20x20x4 --iso 0.5)
 rm -f expected.ply

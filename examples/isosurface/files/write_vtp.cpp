@@ -58,7 +58,7 @@ struct value_of {
 
 }  // namespace
 
-void write_vtp(std::string const& path, mesh const& surfaces) {
+void write_vtp(std::string const& path, mesh const& surfaces, std::string const& comment) {
   auto const& triangles = surfaces.triangles;
   std::vector<array> const arrays{
       stored(R"(type="Float32" Name="Normals" NumberOfComponents="3")", surfaces.normals),
@@ -77,8 +77,10 @@ void write_vtp(std::string const& path, mesh const& surfaces) {
     offset += sizeof(std::uint64_t) + a.bytes;
     return fmt::format("<DataArray {} format=\"appended\" offset=\"{}\"/>\n", a.attributes, at);
   };
+  file.write("<?xml version=\"1.0\"?>\n");
+  if (!comment.empty()) file.write("<!-- " + comment + " -->\n");
   file.write(
-      fmt::format("<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"{}\" "
+      fmt::format("<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"{}\" "
                   "header_type=\"UInt64\">\n<PolyData>\n",
                   std::endian::native == std::endian::little ? "LittleEndian" : "BigEndian"));
   file.write(
