@@ -32,8 +32,8 @@ using sample_vector = std::vector<float, untouched<float>>;
 
 /// Rows of one slice; all of them on a host.
 struct slice_rows {
-  /// Only the rows of samples in which nodes lie: enough for a slice beyond the layer's own at order
-  /// 1, which serves differences along z.
+  /// Only the samples at nodes: enough for a slice beyond the layer's own at order 1, which serves
+  /// differences along z.
   bool only_nodes = false;
   std::size_t first_row = 0;          ///< first row of samples; with only_nodes, of nodes
   sample_vector samples;              ///< x fastest
@@ -69,16 +69,17 @@ class layer_view {
   [[nodiscard]] slice_rows const& at(std::size_t slice) const {
     return *rows_.slices[slice - rows_.first_slice];
   }
-  /// Not of a slice that has only rows of nodes.
+  /// Not of a slice that has only nodes.
   [[nodiscard]] float const* samples(std::size_t slice, std::size_t row) const {
     auto const& s = at(slice);
     return s.samples.data() + (row - s.first_row) * grid_.axis(0).samples;
   }
-  /// The row of samples in which a row of nodes lies, of any slice.
-  [[nodiscard]] float const* node_samples(std::size_t slice, std::size_t node_row) const {
+  /// The sample at a node, of any slice.
+  [[nodiscard]] float node_sample(std::size_t slice, std::size_t node, std::size_t node_row) const {
     auto const& s = at(slice);
-    auto const row = s.only_nodes ? node_row : grid_.axis(1).sample[node_row];
-    return s.samples.data() + (row - s.first_row) * grid_.axis(0).samples;
+    auto const &xs = grid_.axis(0), &ys = grid_.axis(1);
+    return s.only_nodes ? s.samples[(node_row - s.first_row) * xs.at.size() + node]
+                        : s.samples[(ys.sample[node_row] - s.first_row) * xs.samples + xs.sample[node]];
   }
   [[nodiscard]] std::uint8_t const* classes(std::size_t slice, std::size_t node_row) const {
     auto const& s = at(slice);

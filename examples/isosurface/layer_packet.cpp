@@ -72,8 +72,11 @@ void skel::transfer_traits<layer_packet>::pack(layer_packet const& p, std::vecto
     } else if (is_own(z, l.number)) {
       for (auto y = p.samples.first; y < p.samples.end; ++y) needed->pack_row(y, view.samples(z, y), out);
     } else {
-      for (auto n = p.nodes.first; n < p.nodes.end; ++n)
-        needed->pack_node_row(n, view.node_samples(z, n), out);
+      std::vector<float> at_nodes(p.lengths[1]);
+      for (auto n = p.nodes.first; n < p.nodes.end; ++n) {
+        for (std::size_t x = 0; x < at_nodes.size(); ++x) at_nodes[x] = view.node_sample(z, x, n);
+        needed->pack_node_row(n, at_nodes.data(), out);
+      }
     }
     if (is_own(z, l.number)) pack_rows(slice.classes, slice.first_node_row, p.nodes, p.lengths[1], out);
   }
@@ -107,11 +110,11 @@ layer_packet skel::transfer_traits<layer_packet>::unpack(std::span<std::byte con
     slice->first_node_row = p.nodes.first;
     auto const rows = slice->only_nodes ? p.nodes : p.samples;
     slice->first_row = rows.first;
-    slice->samples.resize((rows.end - rows.first) * p.lengths[0]);
+    auto const length = p.lengths[slice->only_nodes ? 1 : 0];
+    slice->samples.resize((rows.end - rows.first) * length);
     std::span<float> to(slice->samples);
     if (p.near_surfaces)
-      for (; !to.empty(); to = to.subspan(p.lengths[0]))
-        needed_samples::unpack_row(in, to.first(p.lengths[0]));
+      for (; !to.empty(); to = to.subspan(length)) needed_samples::unpack_row(in, to.first(length));
     else
       std::ranges::copy(skel::bytes::get_bytes(in, to.size_bytes()), std::as_writable_bytes(to).begin());
     if (own) slice->classes = skel::unpack<std::vector<std::uint8_t>>(in);

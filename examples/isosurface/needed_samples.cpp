@@ -28,10 +28,11 @@ void pack_runs(std::uint8_t const* needed, float const* samples, std::size_t n, 
 
 needed_samples::needed_samples(node_grid const& grid, layer_view const& layer, range nodes, range samples)
     : length_(grid.axis(0).samples),
+      nodes_(grid.axis(0).at.size()),
       first_row_(samples.first),
       first_node_row_(nodes.first),
       rows_((samples.end - samples.first) * length_),
-      node_rows_((nodes.end - nodes.first) * length_) {
+      node_rows_((nodes.end - nodes.first) * nodes_) {
   active_finder active(grid.axis(0).cells());
   for (auto row = nodes.first; row + 1 < nodes.end; ++row)
     active.find(layer, row, [&](std::size_t x) {
@@ -41,7 +42,7 @@ needed_samples::needed_samples(node_grid const& grid, layer_view const& layer, r
 
 void needed_samples::mark(node_grid const& grid, std::size_t node, std::size_t row) {
   auto const &xs = grid.axis(0), &ys = grid.axis(1);
-  auto& known = node_rows_[(row - first_node_row_) * length_ + xs.sample[node]];
+  auto& known = node_rows_[(row - first_node_row_) * nodes_ + node];
   if (known != 0) return;
   known = 1;
   auto const at = [this](std::size_t y, std::size_t x) -> auto& {
@@ -58,7 +59,7 @@ void needed_samples::pack_row(std::size_t row, float const* samples, std::vector
 
 void needed_samples::pack_node_row(std::size_t node_row, float const* samples,
                                    std::vector<std::byte>& out) const {
-  pack_runs(node_rows_.data() + (node_row - first_node_row_) * length_, samples, length_, out);
+  pack_runs(node_rows_.data() + (node_row - first_node_row_) * nodes_, samples, nodes_, out);
 }
 
 void needed_samples::unpack_row(std::span<std::byte const>& in, std::span<float> to) {

@@ -19,7 +19,7 @@ class needed_samples {
 
   /// Appends what is needed of a row of samples of one of the layer's own slices.
   void pack_row(std::size_t row, float const* samples, std::vector<std::byte>& out) const;
-  /// Appends what is needed of a row of nodes of another slice.
+  /// Appends what is needed of a row of nodes of another slice: samples at nodes.
   void pack_node_row(std::size_t node_row, float const* samples, std::vector<std::byte>& out) const;
   /// Reads such a row; all other samples of `to` stay as they are. Throws protocol_error.
   static void unpack_row(std::span<std::byte const>& in, std::span<float> to);
@@ -29,8 +29,8 @@ class needed_samples {
  private:
   void mark(node_grid const& grid, std::size_t node, std::size_t row);
 
-  std::size_t length_, first_row_, first_node_row_;
-  std::vector<std::uint8_t> rows_, node_rows_;  // 1 for each needed sample
+  std::size_t length_, nodes_, first_row_, first_node_row_;
+  std::vector<std::uint8_t> rows_, node_rows_;  // 1 for each needed sample, or node
 };
 
 }  // namespace isosurface

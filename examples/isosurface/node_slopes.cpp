@@ -61,9 +61,11 @@ node_slopes::node_slopes(node_grid const& grid, layer_view const& layer)
     planes_[i].own = layer.samples(z, first_row_);
     for (std::size_t k = 0; k < s.count; ++k) {
       auto const& slice = layer.at(s.first + k);
-      auto const length = grid.axis(0).samples;
+      auto const &xs = grid.axis(0), &ys = grid.axis(1);
+      auto const length = slice.only_nodes ? xs.at.size() : xs.samples;
       planes_[i].around[k] = {slice.samples.data(), slice.first_row * length,
-                              (slice.only_nodes ? 1 : grid.axis(1).sample[1]) * length};
+                              (slice.only_nodes ? 1 : ys.sample[1]) * length,
+                              slice.only_nodes ? 1 : xs.sample[1]};
     }
   }
 }
@@ -79,7 +81,7 @@ vector3 node_slopes::slope(std::array<std::size_t, 3> const& node) const {
                   weighted(sy, [&](std::size_t i) { return along_y[i * xs.samples]; }),
                   weighted(sz, [&](std::size_t i) {
                     auto const& n = p.around[i];
-                    return n.samples[node[1] * n.per_row - n.first + x];
+                    return n.samples[node[1] * n.per_row + node[0] * n.per_node - n.first];
                   })};
   return std::isfinite(g[0] + g[1] + g[2]) ? g : careful_slope(node);
 }
@@ -89,7 +91,8 @@ vector3 node_slopes::careful_slope(std::array<std::size_t, 3> const& node) const
              z = grid_.axis(2).sample[node[2]];
   return {careful(grid_.axis(0), node[0], [&](std::size_t i) { return layer_.samples(z, y)[i]; }),
           careful(grid_.axis(1), node[1], [&](std::size_t i) { return layer_.samples(z, i)[x]; }),
-          careful(grid_.axis(2), node[2], [&](std::size_t i) { return layer_.node_samples(i, node[1])[x]; })};
+          careful(grid_.axis(2), node[2],
+                  [&](std::size_t i) { return layer_.node_sample(i, node[0], node[1]); })};
 }
 
 }  // namespace isosurface

@@ -24,7 +24,7 @@ class node_slopes {
     float const* own = nullptr;
     struct neighbour {
       float const* samples = nullptr;
-      std::size_t first = 0, per_row = 0;  // row n of nodes is at n * per_row - first
+      std::size_t first = 0, per_row = 0, per_node = 0;  // node (x, y): y * per_row + x * per_node - first
     };
     std::array<neighbour, 5> around{};
   };

@@ -12,14 +12,16 @@ namespace isosurface {
 /// A slice in a host's memory.
 struct held_slice {
   std::shared_ptr<slice_rows> full;   ///< all rows on which nodes depend
-  std::shared_ptr<slice_rows> nodes;  ///< the rows of nodes only; stays when `full` is read
+  std::shared_ptr<slice_rows> nodes;  ///< the samples at nodes only
+  sample_vector node_rows;            ///< the rows in which they lie, if `full` will be read soon
   std::vector<std::uint8_t> bad;      ///< 1 for nodes that a sample of this slice makes bad; empty: none
 };
 
 class slice_reading {
  public:
-  /// Makes room for all rows, or for the rows of nodes, in `to`.
-  slice_reading(node_grid const& grid, surface_options const& options, std::size_t slice, bool only_nodes,
+  enum class part : std::uint8_t { full, nodes, nodes_and_their_rows };
+  /// Makes room in `to`.
+  slice_reading(node_grid const& grid, surface_options const& options, std::size_t slice, part what,
                 held_slice& to);
 
   [[nodiscard]] std::size_t slice() const { return slice_; }

@@ -32,7 +32,7 @@ void slice_stack::read(node_grid const& grid, surface_options const& options, op
   keep({below ? std::min(slices_of_holes(layer - 1).first, slices.first) : slices.first, slices.end});
 
   into = {layer, slices.first, {}, nullptr, grid.joined_below(layer) ? holes_ : nullptr, 0};
-  auto readings = plan(grid, options, into);
+  auto readings = plan(grid, options, fresh, into);
   std::shared_ptr<hole_rows> holes, holes_below;
   if (grid.may_have_holes()) into.holes = holes = no_holes(grid);
   if (below) into.holes_below = holes_below = no_holes(grid);
@@ -64,17 +64,24 @@ void slice_stack::keep(range slices) {
   held_.resize(slices.end - first_);
 }
 
+/// A share's first rows wait for all slices of its first layer, so of those beyond its own only the
+/// samples at nodes are read, although a part of them is read again.
 std::vector<slice_reading> slice_stack::plan(node_grid const& grid, surface_options const& options,
-                                             layer_rows& into) {
+                                             bool fresh, layer_rows& into) {
+  using part = slice_reading::part;
   bool const sparse = options.order == 1 && rows_freely_ && grid.axis(1).sample[1] > 1;
   std::vector<slice_reading> readings;
   for (std::size_t i = 0; i < held_.size(); ++i) {
     auto& held = held_[i];
     auto const z = first_ + i;
-    bool const only_nodes = sparse && z != into.number && z != into.number + 1;
-    if (!held.full && !(only_nodes && held.nodes)) {
+    bool const full = !sparse || z == into.number || z == into.number + 1;
+    if (!held.full && (full || !held.nodes)) {
       if (!held.nodes) ++into.slices_read;
-      readings.emplace_back(grid, options, z, only_nodes, held);
+      readings.emplace_back(grid, options, z,
+                            full    ? part::full
+                            : fresh ? part::nodes
+                                    : part::nodes_and_their_rows,
+                            held);
     }
     if (z >= into.first_slice) into.slices.push_back(held.full ? held.full : held.nodes);
   }

@@ -30,7 +30,7 @@ class slice_stack {
 
   void keep(range slices);
   [[nodiscard]] std::vector<slice_reading> plan(node_grid const& grid, surface_options const& options,
-                                                layer_rows& into);
+                                                bool fresh, layer_rows& into);
   /// Reads all that is read slice by slice; returns the readers of the rest.
   [[nodiscard]] std::vector<reader> begin(std::span<slice_reading> readings, std::size_t one_by_one,
                                           std::size_t nodes, open_function const& open);

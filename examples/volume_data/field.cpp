@@ -84,6 +84,11 @@ class field_volume final : public volume_reader {
       }
     }
   }
+  void fill_samples(std::size_t row, std::size_t step, std::span<float> to) override {
+    auto const& [xs, ys, zs] = header().coordinates;
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>(value_(xs[i * step], ys[row], zs[position()], hours_));
+  }
   void pass(std::size_t /*slices*/) override {}
 
   formula value_;

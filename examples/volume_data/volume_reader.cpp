@@ -47,6 +47,20 @@ void volume_reader::read_rows(std::size_t first, std::span<float> rows) {
   convert(header_.type, stored_rows_, rows);
 }
 
+void volume_reader::read_samples(std::size_t row, std::size_t step, std::span<float> to) {
+  if (row < next_row_ || row >= header_.size[1] || (to.size() - 1) * step >= header_.size[0] ||
+      position_ == header_.size[2])
+    throw skel::error(fmt::format("{}: requested row {} of slice {}", header_.name, row, position_));
+  fill_samples(row, step, to);
+  next_row_ = row + 1;
+}
+
+void volume_reader::fill_samples(std::size_t row, std::size_t step, std::span<float> to) {
+  row_.resize(header_.size[0]);
+  read_rows(row, row_);
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = row_[i * step];
+}
+
 void volume_reader::fill_rows(std::size_t first, std::span<std::byte> rows) {
   if (!decoded_) {
     slice_.resize(header_.slice_bytes());

@@ -51,6 +51,8 @@ class volume_reader {
   /// Reads whole rows of the next slice, from row `first` on, as float32. The slice stays the next
   /// one until skip(1); until then, rows are read in increasing order, and read() is not called.
   void read_rows(std::size_t first, std::span<float> rows);
+  /// Reads every `step`-th sample of a row, likewise.
+  void read_samples(std::size_t row, std::size_t step, std::span<float> to);
   /// Whether read_rows() takes time for the rows that it reads only; otherwise the first call
   /// decodes the whole slice.
   [[nodiscard]] virtual bool reads_rows_freely() const { return false; }
@@ -66,6 +68,8 @@ class volume_reader {
   virtual void pass(std::size_t slices) = 0;
   /// Fills rows of the slice at position(), in increasing order.
   virtual void fill_rows(std::size_t first, std::span<std::byte> rows);
+  /// Fills every `step`-th sample of a row; the default reads the row.
+  virtual void fill_samples(std::size_t row, std::size_t step, std::span<float> to);
 
  private:
   template <class To>
@@ -76,6 +80,7 @@ class volume_reader {
   std::size_t next_row_ = 0;  // of the slice at position_
   bool decoded_ = false;      // slice_ has the slice at position_
   std::vector<std::byte> slice_, stored_rows_;
+  std::vector<float> row_;
 };
 
 /// What is read of a file that has several variables or times.

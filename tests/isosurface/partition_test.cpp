@@ -84,9 +84,14 @@ TEST_CASE("rows leave when the first samples are read, and samples that no row n
   CHECK(at_first == nx * (order == 1 ? 2 * 8 + 2 * 3 : 5 * 8));
   CHECK(read == nx * (order == 1 ? 2 * ny + 2 * 34 : 5 * ny));
   CHECK(unit.slices_read == (order == 1 ? 4 : 5));
-  // The next layer: the rest of slice 6, and of slice 7 what layer 5 needs of it.
+  // The next layer: all of slice 6, and of slice 7 what layer 5 needs of it.
   read = 0;
   REQUIRE(job.read(5, carried, unit) == 33);
+  CHECK(read == nx * (order == 1 ? ny + 34 : ny));
+  CHECK(unit.slices_read == 1);
+  // From now on the rows of nodes are kept until the rest is read.
+  read = 0;
+  REQUIRE(job.read(6, carried, unit) == 33);
   CHECK(read == nx * (order == 1 ? ny - 34 + 34 : ny));
   CHECK(unit.slices_read == 1);
 }

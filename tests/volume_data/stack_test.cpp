@@ -136,6 +136,12 @@ void check_rows(Open const& open, std::vector<double> const& whole) {
     volume->skip(1);
     volume->read_rows(0, one);
     CHECK(same(one, 2, 0));
+    std::vector<float> some((test::nx + 1) / 2);
+    volume->read_samples(1, 2, some);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      CHECK(some[i] == static_cast<float>(whole[2 * slice + test::nx + 2 * i]));
+    CHECK_THROWS_AS(volume->read_samples(1, 2, some), skel::error);
+    CHECK_THROWS_AS(volume->read_samples(2, test::nx, some), skel::error);
     volume->read_rows(test::ny - 1, one);
     CHECK(same(one, 2, test::ny - 1));
     volume->skip(1);
