@@ -1,4 +1,4 @@
-# cmake -P: writes the manual page PAGE of PROGRAM from its --help (--help-all, if it names that), with HELP2MAN.
+# cmake -P: writes the manual page PAGE of PROGRAM from its --help and --help-all, with HELP2MAN.
 cmake_minimum_required(VERSION 3.22)
 
 function(help_of into)
@@ -10,11 +10,31 @@ function(help_of into)
   set(${into} "${text}" PARENT_SCOPE)
 endfunction()
 
-set(option --help)
-help_of(help ${option})
-if(help MATCHES "--help-all")
-  set(option --help-all)
-  help_of(help ${option})
+# All options of a program or a verb.
+function(full_help_of into)
+  help_of(text ${ARGN} --help)
+  if(text MATCHES "--help-all")
+    help_of(text ${ARGN} --help-all)
+  endif()
+  set(${into} "${text}" PARENT_SCOPE)
+endfunction()
+
+# A program with verbs lists them in --help; each is a section of its own, as it prints it.
+help_of(help --help)
+set(verbs "")
+if(help MATCHES "\nSubcommands:\n(.*)")
+  string(REGEX REPLACE "\n\n.*" "" lines "\n${CMAKE_MATCH_1}")
+  string(REGEX MATCHALL "\n  [a-z][a-z-]+ " lines "${lines}")
+  foreach(line IN LISTS lines)
+    string(STRIP "${line}" verb)
+    full_help_of(text ${verb})
+    string(REPLACE "\\" "\\e" text "${text}")
+    string(REPLACE "-" "\\-" text "${text}")
+    string(REGEX REPLACE "(^|\n)([.'])" "\\1\\\\&\\2" text "${text}")
+    string(APPEND verbs "[${verb}]\n.nf\n${text}.fi\n\n")
+  endforeach()
+else()
+  full_help_of(help)
 endif()
 
 # help2man recognises "Usage:" on one line. The summary is the first line that is not of the usage, up to its end.
@@ -25,19 +45,6 @@ endwhile()
 string(REGEX REPLACE "^Usage:[^\n]*\n+" "" summary "${help}")
 string(REGEX REPLACE "[.:]?\n.*" "" summary "${summary}")
 
-# The verbs of a program have a --help of their own: a section each, as they print it.
-set(verbs "")
-if(help MATCHES "\nSubcommands:\n(.*)" AND NOT option STREQUAL "--help-all")
-  string(REGEX MATCHALL "\n  [a-z][a-z-]+ " lines "\n${CMAKE_MATCH_1}")
-  foreach(line IN LISTS lines)
-    string(STRIP "${line}" verb)
-    help_of(text ${verb} --help)
-    string(REPLACE "\\" "\\e" text "${text}")
-    string(REPLACE "-" "\\-" text "${text}")
-    string(REGEX REPLACE "(^|\n)([.'])" "\\1\\\\&\\2" text "${text}")
-    string(APPEND verbs "[${verb}]\n.nf\n${text}.fi\n\n")
-  endforeach()
-endif()
 set(include "")
 if(verbs)
   file(WRITE ${PAGE}.verbs "${verbs}")
