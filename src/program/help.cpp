@@ -113,6 +113,7 @@ type_text type_of(CLI::Option const& o) {
 
 std::string names_in(std::set<CLI::Option*> const& options) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (auto const* const o : options) names.push_back(o->get_name());
   return fmt::format("{}", fmt::join(names, ", "));
 }
