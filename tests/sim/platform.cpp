@@ -91,8 +91,10 @@ TEST_CASE("errors name the file and the key") {
         "p.json: failures[0].host: several hosts are named \"a\", expected a \"rank\"");
   CHECK(error_of(R"({"hosts": [{}], "hosts": [{}, {}], "network": {}})") ==
         "p.json: not JSON: hosts is there twice");
-  CHECK(error_of(std::string(100000, '[')).starts_with("p.json:1: not JSON"));
-  CHECK(error_of(std::string(100000, '[') + std::string(100000, ']')) ==
+  for (auto const* const end : {"", "]"})
+    CHECK(error_of(std::string(100000, '[') + end) == "p.json: not JSON: nested more than 100 deep");
+  CHECK(error_of("[1, ").starts_with("p.json:1: not JSON"));
+  CHECK(error_of(std::string(100, '[') + std::string(100, ']')) ==
         "p.json: must be an object, found a list of 1");
   CHECK_THROWS_AS(platform::read("/"), skel::usage_error);
   CHECK_THROWS_AS(platform::find("/nowhere/p.json"), skel::usage_error);
