@@ -197,7 +197,9 @@ std::span<edge const> link_rest(std::span<edge const> edges, std::span<node> par
 
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
                       std::size_t worthwhile, double tolerated) {
-  threads = static_cast<unsigned>(std::clamp<std::size_t>(edges.size() / worthwhile, 1, threads));
+  // To start threads and to find out whether they hinder each other takes a millisecond or so.
+  auto const of_a_thread = worthwhile < SIZE_MAX / 3 ? 3 * worthwhile : worthwhile;
+  threads = static_cast<unsigned>(std::clamp<std::size_t>(edges.size() / of_a_thread, 1, threads));
   make_singletons(label);
   bool compressed = false;
   for (auto linking = threads; !edges.empty();)

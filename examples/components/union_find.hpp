@@ -20,10 +20,11 @@ namespace components {
 
 /// Labels a graph: label[x] becomes the smallest node of x's component. `label` need not be
 /// initialised and must cover every node that occurs. The result is the same for every number of
-/// threads. One thread is used per `worthwhile` edges; fewer edges are linked one by one, without
-/// first searching for those that join trees. If all threads together need more than `tolerated`
-/// times as long as one did for the first edges, one continues alone. The gain must outweigh the second
-/// look at all edges that several threads make necessary, a sixth of the time of one.
+/// threads. One thread is used per three times `worthwhile` edges; fewer than `worthwhile` are
+/// linked one by one, without first searching for those that join trees. If all threads together
+/// need more than `tolerated` times as long as one did for the first edges, one continues alone. The
+/// gain must outweigh the second look at all edges that several threads make necessary, a sixth of
+/// the time of one.
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
                       std::size_t worthwhile = 1U << 19U, double tolerated = 0.75);
 
