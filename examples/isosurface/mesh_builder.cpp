@@ -119,11 +119,7 @@ void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
   }
   here.above.push_back(std::move(above));
   here.last_row = std::move(last_row);
-  counts_.polygons += m.counts.polygons;
-  counts_.active += m.counts.active;
-  counts_.holes += m.counts.holes;
-  counts_.unresolved += m.counts.unresolved;
-  counts_.slices_read += m.counts.slices_read;
+  counts_ += m.counts;
   if (!m.surface().triangles.empty()) {
     m.foreign = {};
     kept.mesh = std::move(m);

@@ -54,6 +54,15 @@ struct surface_counts {
   std::uint64_t holes = 0;        ///< cells skipped because samples are not finite
   std::uint64_t slices_read = 0;  ///< by all hosts; slices between two shares count more than once
   std::uint64_t unresolved = 0;   ///< parts of cells in which a surface may be hidden, counted once per value
+
+  surface_counts& operator+=(surface_counts const& other) {
+    polygons += other.polygons;
+    active += other.active;
+    holes += other.holes;
+    slices_read += other.slices_read;
+    unresolved += other.unresolved;
+    return *this;
+  }
 };
 
 /// In a triangle: marks the number of a foreign vertex, as opposed to a vertex of its value.

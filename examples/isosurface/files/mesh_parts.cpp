@@ -50,10 +50,7 @@ mesh_summary read_comment(std::string const& path) {
 void add_to(mesh_summary& all, mesh_summary const& part) {
   all.vertices += part.vertices;
   all.triangles += part.triangles;
-  all.counts.polygons += part.counts.polygons;
-  all.counts.active += part.counts.active;
-  all.counts.holes += part.counts.holes;
-  all.counts.unresolved += part.counts.unresolved;
+  all.counts += part.counts;
 }
 
 std::string escaped(std::string const& name) {
