@@ -251,6 +251,19 @@ TEST_CASE("a simulated cluster's message costs are written as a machine file") {
   CHECK(r.text == "skel-simulate: --skeleton calibrate: missing --machine FILE.json\n");
 }
 
+namespace {
+
+// The report of groups on the Delta, whose slices take 2 s.
+nlohmann::json report_of_groups(folder const& f, std::string const& arguments) {
+  auto const r = simulate("--skeleton multi_host --platform delta-256 --read-seconds 2 --quiet " + arguments +
+                          " --report " + f.file("r.json"));
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  return read(f.file("r.json"));
+}
+
+}  // namespace
+
 TEST_CASE("groups whose hosts read as was traced, row by row") {
   folder const f;
   // Six layers of two rows. A share that begins with layer 3 takes 9 s to read where one that goes on
@@ -268,13 +281,11 @@ TEST_CASE("groups whose hosts read as was traced, row by row") {
         fmt::format("row,{0},0,5,20\nrow,{0},1,5,30\npacket,{0},0,,200000\npacket,{0},1,,300000\n", layer);
   auto const trace = f.file("layers.csv", text);
   auto const seconds = [&](std::string const& arguments) {
-    auto const r = simulate(
-        "--skeleton multi_host --platform delta-256 --read-seconds 2 --unit-seconds 10 --packet-seconds 0 "
-        "--without split --without reassign --quiet --layer-costs " +
-        trace + " " + arguments + " --report " + f.file("r.json"));
-    INFO(r.text);
-    REQUIRE(r.code == 0);
-    return read(f.file("r.json"))["seconds"].get<double>();
+    return report_of_groups(f,
+                            "--unit-seconds 10 --packet-seconds 0 --without split --without reassign "
+                            "--layer-costs " +
+                                trace + " " + arguments)["seconds"]
+        .get<double>();
   };
   // One host: 4 + 5 * 2 = 14 traced seconds, as many as 7 slices of 2 s.
   CHECK(seconds("--ranks 1 --group-size 1") == Approx(14 + 60).epsilon(0.001));
@@ -310,13 +321,7 @@ TEST_CASE("groups whose layers cost what was traced") {
               (layer < 3 ? ",20\n" : ",0\n");
   auto const trace = f.file("layers.csv", text);
   auto const report_of = [&](std::string const& arguments) {
-    auto const r = simulate(
-        "--skeleton multi_host --platform delta-256 --read-seconds 2 --unit-seconds 30 --quiet "
-        "--layer-costs " +
-        trace + " " + arguments + " --report " + f.file("r.json"));
-    INFO(r.text);
-    REQUIRE(r.code == 0);
-    return read(f.file("r.json"));
+    return report_of_groups(f, "--unit-seconds 30 --layer-costs " + trace + " " + arguments);
   };
   auto const alone = report_of("--ranks 1 --group-size 1");
   CHECK(alone["cost_seconds_at_power_1"] == Approx(7 * 2 + 6 * 30));
@@ -488,7 +493,8 @@ TEST_CASE("errors are one line, with exit code 2") {
   says("--tasks 1 --schedule nonsense", "--schedule: unknown schedule \"nonsense\"");
   says("--tasks 1 --skeleton ring", "--skeleton: ");
   says("--tasks 1 --report /nowhere/r.json", "/nowhere/r.json: ");
-  says("--tasks 1 --colour", "The following argument was not expected: --colour; --help lists the options");
+  says("--tasks 1 --colour",
+       "The following argument was not expected: --colour; --help-all lists the options");
   for (std::string const option : {"--schedule ring", "--results concentrated", "--root serves"})
     for (std::string const skeleton : {"multi_host", "calibrate"})
       says("--skeleton " + skeleton + " " + option,
