@@ -92,7 +92,9 @@ bool parse(CLI::App& app, int argc, char** argv, bool prints) {
         unknown ? CLI::ExtrasError(app.get_name(), app.remaining(true)).what() : std::string(bad.what());
     auto const meant = unknown ? meant_by(app, app.remaining(true)) : std::string();
     auto const question = meant.empty() ? std::string("; ") : "; did you mean --" + meant + "? ";
-    auto const help = has_verbs ? "--help lists the subcommands" : unknown ? "--help lists the options" : "";
+    auto const help = has_verbs ? "--help lists the subcommands"
+                      : unknown ? "--help-all lists the options"
+                                : "";
     throw usage_error(detail::one_line(text) + (*help != '\0' ? question + help : std::string()));
   }
 }

@@ -66,16 +66,20 @@ TEST_CASE("bad options and bad input give one line and exit code 2") {
   };
   complains("", "ACT is required");
   complains("whole --root sleeps", "--root: unknown role \"sleeps\"; known: works, serves");
-  complains("whole --colour", "The following argument was not expected: --colour; --help lists the options");
-  complains("--colour", "The following argument was not expected: --colour; --help lists the options");
-  complains("whole --reprot=x.json",
-            "The following argument was not expected: --reprot=x.json; did you mean --report? --help lists "
-            "the options");
-  complains("whole --prog never",
-            "The following arguments were not expected: never --prog; did you mean --progress? --help lists "
-            "the options");
-  complains("whole --s",
-            "The following argument was not expected: --s; --help lists the options");  // several begin so
+  complains("whole --colour",
+            "The following argument was not expected: --colour; --help-all lists the options");
+  complains("--colour", "The following argument was not expected: --colour; --help-all lists the options");
+  complains(
+      "whole --reprot=x.json",
+      "The following argument was not expected: --reprot=x.json; did you mean --report? --help-all lists "
+      "the options");
+  complains(
+      "whole --prog never",
+      "The following arguments were not expected: never --prog; did you mean --progress? --help-all lists "
+      "the options");
+  complains(
+      "whole --s",
+      "The following argument was not expected: --s; --help-all lists the options");  // several begin so
   complains("bad-input", "scene.nff:12: polygon needs 3 vertices, found \"2 \\x1b[31m\"");
   complains("whole -o a.jpg", "a.jpg: unknown extension \".jpg\"; known: .png, .ppm");
   complains("whole --report /nonexistent/r.json", "/nonexistent/r.json: No such file or directory");

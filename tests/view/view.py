@@ -207,9 +207,9 @@ class View(unittest.TestCase):
         self.view(report, report)  # no division by zero
 
     def test_wrong_options(self):
-        self.view(fails="arguments are required: FILE.json; --help lists the options")
+        self.view(fails="arguments are required: FILE.json; --help-all lists the options")
         self.view("a.json", "--colour", fails="unrecognized arguments: --colour; --help")
-        self.view("a.json", "--ouptut=b", fails="--ouptut=b; did you mean --output? --help lists the options")
+        self.view("a.json", "--ouptut=b", fails="--ouptut=b; did you mean --output? --help-all lists the options")
 
     def test_hostile_files(self):
         good = json.loads(self.simulate("good", 2, 4)[0].read_text())

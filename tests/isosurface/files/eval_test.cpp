@@ -42,10 +42,10 @@ TEST_CASE("the evaluator prints value and gradient for each point, or names the 
   CHECK(evaluate("--help").code == 0);
   CHECK(evaluate("").text == "skel-isosurface-eval: MODEL is required\n");
   CHECK(evaluate("a b c").text ==
-        "skel-isosurface-eval: The following argument was not expected: c; --help lists the options\n");
-  CHECK(
-      evaluate("--colour").text ==
-      "skel-isosurface-eval: The following argument was not expected: --colour; --help lists the options\n");
+        "skel-isosurface-eval: The following argument was not expected: c; --help-all lists the options\n");
+  CHECK(evaluate("--colour").text ==
+        "skel-isosurface-eval: The following argument was not expected: --colour; --help-all lists the "
+        "options\n");
   CHECK(evaluate("--colour").code == 2);
   std::filesystem::remove(model);
   std::filesystem::remove(points);
