@@ -240,7 +240,8 @@ void run_until(int ranks, P program, store const& where, std::uint64_t last) {
   program.event = [&](int, std::uint64_t n) {
     if (n < last || !where.wait_for_checkpoint()) return;
     stop.request_stop();
-    std::this_thread::sleep_for(300ms);  // keeps all ranks from finishing
+    // Keeps all ranks from finishing, for 16 s if it must: a checkpoint on a loaded disk delays the stop.
+    std::this_thread::sleep_for(300ms * (n - last + 1));
   };
   auto const e = run(ranks, program, options);
   CHECK(e.run.stopped_early);
