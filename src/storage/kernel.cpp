@@ -36,8 +36,8 @@ constexpr known_kernel built_in[] = {
 #endif
 };
 
-constexpr std::array<std::string_view, 7> kernel_names{"table",  "ssse3",       "avx2", "avx2-gfni",
-                                                       "avx512", "avx512-gfni", "neon"};
+constexpr std::array<std::string_view, 8> kernel_names{"table",  "ssse3",       "avx2", "avx2-gfni",
+                                                       "avx512", "avx512-gfni", "neon", "auto"};
 
 }  // namespace
 
@@ -57,8 +57,8 @@ std::vector<kernel> kernels() {
 }
 
 kernel kernel_named(std::string_view name) {
+  if (name == to_string(kernel::automatic)) return kernel::automatic;
   auto const here = kernels();
-  if (name == "auto") return here.back();
   for (auto const k : here)
     if (to_string(k) == name) return k;
   std::vector<std::string_view> runs;
@@ -70,14 +70,14 @@ kernel kernel_named(std::string_view name) {
           "kernel \"{}\" does not run on this machine or was not built in; available: auto, {}", name,
           detail::join(runs, ", ")));
   throw usage_error(
-      detail::format("unknown kernel \"{}\"; known: auto, {}", name, detail::join(kernel_names, ", ")));
+      detail::format("unknown kernel \"{}\"; known: {}", name, detail::join(kernel_names, ", ")));
 }
 
 kernel default_kernel() {
   static kernel const chosen = [] {
     char const* const wanted =
         std::getenv("SKEL_GF_KERNEL");  // NOLINT(concurrency-mt-unsafe): never modified
-    if (wanted == nullptr || *wanted == '\0') return kernels().back();
+    if (wanted == nullptr || *wanted == '\0') return kernel::automatic;
     try {
       return kernel_named(wanted);
     } catch (usage_error const& bad) {

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "storage/product.hpp"
+#include "storage/autotune.hpp"
 
 namespace skel::storage {
 
@@ -45,13 +45,14 @@ linear_map::linear_map(matrix m) : cells_(std::move(m)) {
 
 void linear_map::run(kernel with, std::size_t first_column, std::span<std::byte const* const> sources,
                      std::span<std::byte* const> outputs, std::size_t size, bool add) const {
-  auto const function = function_of(with);
-  if (function == nullptr) throw std::invalid_argument("linear_map: kernel is not available");
+  if (with != kernel::automatic && function_of(with) == nullptr)
+    throw std::invalid_argument("linear_map: kernel is not available");
   if (outputs.size() != cells_.rows()) throw std::invalid_argument("linear_map: expected one output per row");
   if (outputs.empty() || size == 0) return;
   auto const first_cell = first_column * cells_.rows();
-  function({bits_.data() + first_cell, nibbles_.data() + first_cell, cells_.rows(), sources.size(),
-            sources.data(), outputs.data(), size, add, plain_});
+  run_product({bits_.data() + first_cell, nibbles_.data() + first_cell, cells_.rows(), sources.size(),
+               sources.data(), outputs.data(), 0, size, add, plain_},
+              with);
 }
 
 void linear_map::apply(std::span<std::byte const* const> sources, std::span<std::byte* const> outputs,

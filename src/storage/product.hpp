@@ -9,6 +9,13 @@
 
 namespace skel::storage {
 
+/// How vector kernels pass over memory. The bytes are the same.
+struct pass_options {
+  std::size_t most_rows = ~std::size_t{0};  // outputs at a time, at most those that registers hold
+  std::size_t ahead = 2048;                 // bytes by which sources are prefetched; 0: not
+  bool streamed = false;                    // outputs are written past the caches
+};
+
 /// Computes outputs[i] (+)= sum over j of cell(i, j) sources[j]. Tables are stored by column: cell
 /// (i, j) has number j * rows + i.
 struct product_job {
@@ -17,15 +24,11 @@ struct product_job {
   std::size_t rows, columns;
   std::byte const* const* sources;
   std::byte* const* outputs;
-  std::size_t size;
-  bool add;    // adds to the outputs instead of overwriting them
-  bool plain;  // all cells are 1
+  std::size_t begin, end;  // the bytes to compute; begin is a multiple of 64
+  bool add;                // adds to the outputs instead of overwriting them
+  bool plain;              // all cells are 1
+  pass_options how{};
 };
-
-/// Whether sources and outputs together exceed the caches.
-inline bool larger_than_caches(product_job const& job) {
-  return (job.rows + job.columns) * job.size >= (4U << 20U);
-}
 
 using product_function = void (*)(product_job const&);
 

@@ -18,11 +18,9 @@
 #define SKEL_GF_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-inline constexpr std::size_t fetched_ahead = 2048;  // bytes
-
 struct pass_range {
   std::size_t first_row, begin, end;
-  bool ahead;  // prefetch the sources
+  std::size_t ahead;  // bytes by which sources are prefetched; 0: not
   bool streamed;
 };
 
@@ -46,8 +44,8 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
     auto cell = range.first_row;
     for (std::size_t c = 0; c < job.columns; ++c, cell += job.rows) {
       auto const* const source = job.sources[c] + at;
-      if (range.ahead) SKEL_GF_UNROLL
-      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + fetched_ahead + i, 0, 2);
+      if (range.ahead != 0) SKEL_GF_UNROLL
+      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + range.ahead + i, 0, 2);
       typename in::operand operands[Wide];
       SKEL_GF_UNROLL
       for (std::size_t w = 0; w < Wide; ++w) operands[w] = in::prepare(in::load(source + w * in::width));
@@ -86,8 +84,8 @@ SKEL_GF_TARGET std::size_t plain_pass(product_job const& job, pass_range const& 
       sums[w] = job.add ? in::load(output + at + w * in::width) : in::zero();
     for (std::size_t c = 0; c < job.columns; ++c) {
       auto const* const source = job.sources[c] + at;
-      if (range.ahead) SKEL_GF_UNROLL
-      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + fetched_ahead + i, 0, 2);
+      if (range.ahead != 0) SKEL_GF_UNROLL
+      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + range.ahead + i, 0, 2);
       SKEL_GF_UNROLL
       for (std::size_t w = 0; w < Wide; ++w) sums[w] = in::sum(sums[w], in::load(source + w * in::width));
     }
@@ -126,23 +124,22 @@ inline bool aligned(product_job const& job) {
 }
 
 inline void product(product_job const& job) {
-  constexpr std::size_t most_rows = instructions::most_rows;
-  auto const whole = job.size / instructions::width * instructions::width;
-  bool const streamed =
-      !job.add && job.rows * whole >= (1U << 20U) && larger_than_caches(job) && aligned(job);
+  auto const most_rows = std::min(instructions::most_rows, job.how.most_rows);
+  auto const whole = job.begin + (job.end - job.begin) / instructions::width * instructions::width;
+  bool const streamed = job.how.streamed && !job.add && aligned(job);
   auto const groups = job.plain ? job.rows : (job.rows + most_rows - 1) / most_rows;
   auto const strip = groups == 1 ? whole : std::size_t{job.columns <= 32 ? 4096U : 1024U};
-  for (std::size_t begin = 0; begin < whole; begin += strip) {
+  for (auto begin = job.begin; begin < whole; begin += strip) {
     auto const end = std::min(whole, begin + strip);
     std::size_t row = 0;
     for (std::size_t g = 0; g < groups; ++g) {  // of sizes as equal as possible
       auto const rows = (job.rows - row + groups - g - 1) / (groups - g);
-      run_group(job, rows, {row, begin, end, g == 0, streamed});
+      run_group(job, rows, {row, begin, end, g == 0 ? job.how.ahead : 0, streamed});
       row += rows;
     }
   }
   if (streamed) instructions::fence();
-  if (whole < job.size) product_table_from(job, whole);
+  if (whole < job.end) product_table_from(job, whole);
 }
 
 #undef SKEL_GF_UNROLL

@@ -32,8 +32,8 @@ void add_product(element cell, std::byte const* source, std::byte* output, std::
 
 void product_table_from(product_job const& job, std::size_t begin) {
   constexpr std::size_t strip = 4096;  // this part of the outputs stays in the first cache
-  for (; begin < job.size; begin += strip) {
-    auto const size = std::min(strip, job.size - begin);
+  for (; begin < job.end; begin += strip) {
+    auto const size = std::min(strip, job.end - begin);
     for (std::size_t r = 0; r < job.rows; ++r) {
       auto* const output = job.outputs[r] + begin;
       if (!job.add) std::fill_n(output, size, std::byte{0});
@@ -43,6 +43,6 @@ void product_table_from(product_job const& job, std::size_t begin) {
   }
 }
 
-void product_table(product_job const& job) { product_table_from(job, 0); }
+void product_table(product_job const& job) { product_table_from(job, job.begin); }
 
 }  // namespace skel::storage

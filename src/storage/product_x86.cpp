@@ -162,31 +162,11 @@ struct instructions : avx512::vectors {
 
 #undef SKEL_GF_INLINE
 
-namespace {
-
-// With this few outputs memory limits the speed, and shorter vectors or look-ups keep more requests
-// in flight than fewer, wider instructions. Speed relative to ISA-L for 100 MB on an EPYC with
-// GFNI: (9,1) 1.3 with look-ups, 1.05 to 1.3 with bits; (8,2) 1.4 to 1.6 with 32 bytes, 1.2 to 1.6
-// with 64.
-bool waits_for_memory(product_job const& job, std::size_t outputs) {
-  return job.rows == outputs && larger_than_caches(job);
-}
-
-}  // namespace
-
 void product_ssse3(product_job const& job) { ssse3::product(job); }
 void product_avx2(product_job const& job) { avx2::product(job); }
-void product_avx2_gfni(product_job const& job) {
-  waits_for_memory(job, 1) ? avx2::product(job) : avx2_gfni::product(job);
-}
-void product_avx512(product_job const& job) {
-  waits_for_memory(job, 1) ? avx2::product(job) : avx512::product(job);
-}
-void product_avx512_gfni(product_job const& job) {
-  waits_for_memory(job, 1)   ? avx2::product(job)
-  : waits_for_memory(job, 2) ? avx2_gfni::product(job)
-                             : avx512_gfni::product(job);
-}
+void product_avx2_gfni(product_job const& job) { avx2_gfni::product(job); }
+void product_avx512(product_job const& job) { avx512::product(job); }
+void product_avx512_gfni(product_job const& job) { avx512_gfni::product(job); }
 
 }  // namespace skel::storage
 

@@ -20,20 +20,22 @@ enum class kernel : std::uint8_t {
   avx512,       ///< PSHUFB with 64 bytes
   avx512_gfni,  ///< GF2P8AFFINEQB with 64 bytes
   neon,         ///< TBL of 64-bit ARM
+  automatic,    ///< the one that measuring finds the fastest for the shape of a product
 };
 
-/// The name: "table", "ssse3", "avx2", "avx2-gfni", "avx512", "avx512-gfni" or "neon".
+/// The name: "table", "ssse3", "avx2", "avx2-gfni", "avx512", "avx512-gfni", "neon" or "auto".
 [[nodiscard]] std::string_view to_string(kernel k);
 
 /// The kernels that were built in (SKEL_VECTOR_GF) and run on this processor, the slowest first.
 /// `table` always does.
 [[nodiscard]] std::vector<kernel> kernels();
 
-/// The kernel of this name, or the fastest one for "auto". Throws a usage_error that lists the
-/// known kernels, or those that run here.
+/// The kernel of this name. Throws a usage_error that lists the known kernels, or those that run
+/// here.
 [[nodiscard]] kernel kernel_named(std::string_view name);
 
-/// The kernel that the environment variable SKEL_GF_KERNEL names, or the fastest one. Read once.
+/// The kernel that the environment variable SKEL_GF_KERNEL names, or `automatic`. Read once.
+/// A named kernel is used without measuring, so its timings can be repeated.
 [[nodiscard]] kernel default_kernel();
 
 }  // namespace skel::storage
