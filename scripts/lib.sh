@@ -14,6 +14,11 @@ export PRTE_MCA_hwloc_default_binding_policy="${PRTE_MCA_hwloc_default_binding_p
 # Without /sys, hwloc would complain once per process.
 if [ ! -d /sys/devices/system/cpu ]; then export HWLOC_HIDE_ERRORS=2; fi
 
+# Where ccache is installed, it serves all build trees, also those of other clones.
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache} CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=1
+fi
+
 build_packages=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libboost-mpi-dev libboost-serialization-dev libcli11-dev
   libeigen3-dev nlohmann-json3-dev libfmt-dev libpng-dev libexpat1-dev liblz4-dev liblzma-dev libnetcdf-dev libopenexr-dev
   libxxhash-dev nettle-dev zlib1g-dev catch2 libsimgrid-dev libsodium-dev pkg-config)

@@ -48,12 +48,10 @@ build release skel-simulate skel-smpi-export
 separate="-fno-gnu-unique -DI_MPI_NUMVERSION=1"
 scripts/build-boost-mpi.sh --compiler smpicxx --flags "$separate" --jobs "$(job_count)" build/boost-smpi
 if [ ! -f build/smpi/build.ninja ]; then
-  options=()
-  if command -v ccache >/dev/null; then options+=(-D CMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   # SMPI_PRETEND_CC: CMake's compiler checks have their own main.
   SMPI_PRETEND_CC=1 cmake -G Ninja -B build/smpi -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER="$(command -v smpicxx)" \
     -D CMAKE_CXX_FLAGS="$separate" -D boost_mpi_DIR="$PWD/build/boost-smpi/cmake" -D SKEL_SIM=OFF \
-    -D SKEL_BUILD_TESTS=OFF -D SKEL_BUILD_EXAMPLES=OFF -D SKEL_BUILD_BENCHMARKS=ON "${options[@]}"
+    -D SKEL_BUILD_TESTS=OFF -D SKEL_BUILD_EXAMPLES=OFF -D SKEL_BUILD_BENCHMARKS=ON
 fi
 cmake --build build/smpi --parallel "$(job_count)" --target skel-smpi-farm
 

@@ -49,7 +49,6 @@ else
   packages+=(openmpi-bin libopenmpi-dev libboost-mpi-dev)
 fi
 need_packages "${packages[@]}"
-if command -v ccache >/dev/null; then options+=(-D CMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 # All ranks are on this host; its other networks may be unusable.
 export OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:-lo}"
 
