@@ -19,14 +19,17 @@ import argparse
 import array
 import concurrent.futures
 import csv
+import heapq
 import json
 import math
 import os
 import pathlib
+import random
 import subprocess
 import sys
 
 SLICES, LAYERS = 65, 64
+CELLS = 64  # of a row, order 3
 VALUES = "0.2,0.4,0.6,0.8,1,1.2,1.4"  # the paper does not give its seven values
 READ = 1.22  # seconds per slice of 512 x 512
 
@@ -69,6 +72,17 @@ TABLES = {
 }
 # At 256 nodes: of these tables at least this speed per node.
 TARGETS = {"2: groups of 8": 0.80, "4: preloaded": 0.92, "5: order 3, groups of 16": 0.80}
+
+# The disks of 64 nodes. The paper describes none; all disks of another iPSC/860 together took 7 MB/s [Nitzberg92].
+WRITE = 700000  # bytes per second, assumed
+WRITTEN = {"not written": [], "own disks": ["--write-bandwidth", WRITE],
+           "4 disks": ["--write-bandwidth", WRITE, "--disks", "4", "--computed-slices"],
+           "1 disk": ["--write-bandwidth", WRITE, "--disks", "1", "--computed-slices"]}
+READ_FROM = {"own disks": [], "16 disks": ["--disks", "16"], "8 disks": ["--disks", "8"], "4 disks": ["--disks", "4"],
+             "2 disks": ["--disks", "2"]}
+DISKS = {"order 1, polygons written": ("order 1", WRITTEN), "order 3, polygons written": ("order 3", WRITTEN),
+         "order 1, slices read": ("order 1", READ_FROM)}
+DISK_NODES = 64
 
 # As the ready platform ipsc860 with its 16 nodes; here as many as the paper's tables have.
 HYPERCUBE = {"name": "ipsc860-256", "about": "a hypercube of iPSC/860 nodes, larger than any that was built",
@@ -127,12 +141,12 @@ class Experiment:
     def costs(self, name):
         return self.work / f"{name.replace(' ', '-')}.csv"
 
-    def simulate(self, platform, name, nodes, group, options):
-        what = INPUTS[name]
-        report = self.work / f"report-{platform}-{name.replace(' ', '-')}-{nodes}-{group}{''.join(options)}.json"
+    def simulate(self, platform, name, nodes, group, options, costs=None):
+        what, costs = INPUTS[name], costs or self.costs(name)
+        report = self.work / f"report-{platform}-{costs.stem}-{nodes}-{group}{''.join(map(str, options))}.json"
         unit = (what["alone"] - SLICES * what["read"]) / LAYERS
         run([self.bin / "skel-simulate", "--skeleton", "multi_host", "--platform", self.platforms[platform], "--ranks", nodes,
-             "--group-size", min(group or nodes, nodes), "--layer-costs", self.costs(name), "--read-seconds", what["read"],
+             "--group-size", min(group or nodes, nodes), "--layer-costs", costs, "--read-seconds", what["read"],
              "--unit-seconds", unit, "--without", "split", "--quiet", "--report", report, *options])  # the paper only lends ranks
         return json.loads(report.read_text())
 
@@ -170,6 +184,46 @@ class Experiment:
                              "gain": without / with_it})
         return rows
 
+    def disks(self):
+        """One row per experiment with disks and size of groups."""
+        if DISK_NODES > self.most_nodes:
+            return []
+        rows = []
+        for experiment, (name, kinds) in DISKS.items():
+            for group in (n for n in NODES if n <= DISK_NODES):
+                jobs = {kind: self.pool.submit(self.simulate, "mesh", name, DISK_NODES, group, options)
+                        for kind, options in kinds.items()}
+                row = {"experiment": experiment, "group": group}
+                for kind, r in ((kind, job.result()) for kind, job in jobs.items()):
+                    row |= {kind: r["seconds"],
+                            f"{kind}, idle": 100 * r["groups"].get("slave_idle_seconds", 0) / r["seconds"]}
+                rows.append(row)
+        return rows
+
+    def dip(self):
+        """Table 5 with few nodes: the paper's host, and skel's, with the traced rows and with rows of random cost."""
+        name, lines = "order 3", list(csv.DictReader(open(self.costs("order 3"))))
+        dice = random.Random(1)
+        for line in lines:
+            if line["what"] == "row":
+                line["seconds"] = float(line["seconds"]) * dice.expovariate(1)
+        uneven = self.work / "order-3-random.csv"
+        with open(uneven, "w", newline="") as file:
+            writer = csv.DictWriter(file, lines[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(lines)
+        rows, alone, read = [], INPUTS[name]["alone"], INPUTS[name]["read"]
+        for nodes in (n for n in (2, 4, 8) if n <= self.most_nodes):
+            total, host, slave, _ = TABLES["5: order 3, groups of 16"][3][nodes]
+            row = {"nodes": nodes, "paper": alone / (nodes * total), "lost": nodes * total - alone,
+                   "idle": total * (host + (nodes - 1) * slave) / 100}
+            for kind, costs in (("traced", self.costs(name)), ("random", uneven)):
+                seconds, row[f"waits, {kind}"] = paper_host(read_rows(costs, alone - SLICES * read), read, nodes)
+                row[f"model, {kind}"] = alone / (nodes * seconds)
+                row[f"skel, {kind}"] = alone / (nodes * self.simulate("mesh", name, nodes, nodes, [], costs)["seconds"])
+            rows.append(row)
+        return rows
+
     def real(self, repetitions):
         rows = []
         for name in ("order 1", "order 3"):
@@ -183,6 +237,42 @@ class Experiment:
                              "speed_per_rank": alone / (ranks * best["seconds"]),
                              "host_idle": best["groups"].get("host_idle_seconds", 0)})
         return rows
+
+
+def read_rows(costs, seconds):
+    """The seconds of all rows by layer, scaled to the sum `seconds`."""
+    layers = [[] for _ in range(LAYERS)]
+    for line in csv.DictReader(open(costs)):
+        if line["what"] == "row":
+            layers[int(line["layer"])].append(float(line["seconds"]))
+    factor = seconds / sum(map(sum, layers))
+    return [[row * factor for row in layer] for layer in layers]
+
+
+def paper_host(layers, read, nodes):
+    """The total time, and the host's waits in per cent of it, of one group with the paper's listing 4, without messages: the
+    host reads a slice while workers take rows of the layer before it, then processes cells of that layer itself, but not the
+    last one: it goes on to the next layer when a worker has asked for that. As in skel, a worker gets 1 / (2 N) of what N
+    workers have before them, at least a row."""
+    workers = [0.0] * (nodes - 1)  # each is busy until then
+    now, waits = 2 * read, 0.0
+    for number, rows in enumerate(layers):
+        cells = [row / CELLS for row in rows for _ in range(CELLS)]
+        opened, taken = now, 0
+        now += read if number + 1 < len(layers) else 0
+        while taken < len(cells):
+            asks, left = max(workers[0], opened), len(cells) - taken
+            if asks > now and left > 1:
+                now += cells[taken]
+                taken += 1
+                continue
+            packet = cells[taken:taken + max(CELLS, left // (2 * len(workers)))]
+            heapq.heapreplace(workers, asks + sum(packet))
+            taken += len(packet)
+        waits += max(0.0, asks - now)
+        now = max(now, asks)
+    seconds = max(now, *workers)
+    return seconds, 100 * waits / seconds
 
 
 def mpi_environment():
@@ -203,7 +293,7 @@ def markdown(rows, columns):
     return "\n".join(lines) + "\n"
 
 
-def write(experiment, traced, rows, uneven, real):
+def write(experiment, traced, rows, uneven, disks, dip, real):
     parts = ["# Tables 1 to 5, again\n\nPaper's figures in the columns behind skel's; idle times in per cent of the total. Speed per "
              "node is the time of one node, with the same measures, over nodes times seconds, as in the paper; \"done in time\" is "
              "the work that was done while the clock ran over what all nodes could have done: what hosts preload is not counted.\n"]
@@ -221,6 +311,18 @@ def write(experiment, traced, rows, uneven, real):
     parts.append("\n## All surface in a tenth of the slices, groups of 8\n\n")
     parts.append(markdown(uneven, {"platform": ("network", 0), "nodes": ("nodes", 0), "seconds": ("seconds", 2),
                                    "without": ("without re-assignment", 2), "gain": ("gain", 2)}))
+    for name, (_, kinds) in DISKS.items() if disks else ():
+        parts.append(f"\n## {name}: {DISK_NODES} nodes of the mesh, seconds\n\n")
+        columns = {"group": ("group size", 0)}
+        for kind in kinds:
+            columns |= {kind: (kind, 2), f"{kind}, idle": ("workers idle, %", 1)}
+        parts.append(markdown([r for r in disks if r["experiment"] == name], columns))
+    parts.append("\n## Table 5 with few nodes: speed per node\n\n")
+    parts.append(markdown(dip, {
+        "nodes": ("nodes", 0), "paper": ("paper", 3), "lost": ("paper: lost, node-s", 0), "idle": ("idle, node-s", 0),
+        "model, traced": ("paper's host, traced rows", 3), "waits, traced": ("it waits, %", 1),
+        "model, random": ("rows of random cost", 3), "waits, random": ("it waits, %", 1),
+        "skel, traced": ("skel, traced rows", 3), "skel, random": ("rows of random cost", 3)}))
     if real:
         parts.append("\n## Real ranks on this machine\n\n")
         parts.append(markdown(real, {"input": ("input", 0), "ranks": ("ranks", 0), "group": ("group size", 0),
@@ -234,7 +336,7 @@ def write(experiment, traced, rows, uneven, real):
         writer.writerows(rows)
 
 
-def misses(rows, uneven):
+def misses(rows, uneven, disks):
     found = []
     for row in rows:
         target = TARGETS.get(row["table"])
@@ -245,6 +347,15 @@ def misses(rows, uneven):
     for row in uneven:
         if row["gain"] < 2:
             found.append(f"{row['platform']}, {row['nodes']} nodes, uneven: re-assignment gains {row['gain']:.2f}, target: 2")
+    for experiment in ("order 1, polygons written", "order 3, polygons written"):
+        written = [row for row in disks if row["experiment"] == experiment]
+        for row in written[1:]:  # groups of one have no workers
+            if row["own disks, idle"] <= row["not written, idle"]:
+                found.append(f"{experiment}, groups of {row['group']}: workers are not idle for longer")
+        slower = [row["own disks"] / row["not written"] for row in written]
+        if written and slower[-1] < slower[0] + 0.1:
+            found.append(f"{experiment}: one group is slower by {slower[-1]:.3f}, groups of one by {slower[0]:.3f}; target: "
+                         "0.1 more")
     return found
 
 
@@ -260,10 +371,11 @@ def main():
     experiment = Experiment(arguments)
     traced = experiment.trace()
     rows, uneven = experiment.tables(), experiment.uneven()
+    disks, dip = experiment.disks(), experiment.dip()
     real = experiment.real(arguments.repetitions) if arguments.repetitions > 0 else []
-    write(experiment, traced, rows, uneven, real)
+    write(experiment, traced, rows, uneven, disks, dip, real)
     print((experiment.out / "tables.md").read_text())
-    missed = misses(rows, uneven)
+    missed = misses(rows, uneven, disks)
     for line in missed:
         print(line)
     sys.exit(1 if arguments.check and missed else 0)

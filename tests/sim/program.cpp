@@ -311,6 +311,33 @@ TEST_CASE("groups whose hosts read as was traced, row by row") {
   CHECK(both.text == "skel-simulate: --result-bytes: a file of --layer-costs has the bytes of results\n");
 }
 
+TEST_CASE("hosts that write the results of their layers to a few disks") {
+  folder const f;
+  // Six layers of two rows of 20 and 30 bytes. A layer takes 10 s to process and 5 s to write.
+  std::string text = "what,layer,row,seconds,bytes\n";
+  for (int k = 0; k <= 6; ++k) text += fmt::format("slice,{},,1,\n", k);
+  for (int layer = 0; layer < 6; ++layer) text += fmt::format("row,{0},0,1,20\nrow,{0},1,1,30\n", layer);
+  auto const trace = f.file("layers.csv", text);
+  auto const seconds = [&](std::string const& arguments) {
+    return report_of_groups(f, "--group-size 1 --unit-seconds 10 --without reassign --layer-costs " + trace +
+                                   " " + arguments)["seconds"]
+        .get<double>();
+  };
+  std::string const writes = "--write-bandwidth 10 --ranks ";
+  CHECK(seconds("--ranks 1") == Approx(7 * 2 + 6 * 10).epsilon(0.001));
+  CHECK(seconds(writes + "1") == Approx(7 * 2 + 6 * (10 + 5)).epsilon(0.001));
+  CHECK(seconds(writes + "1 --sink root") == Approx(7 * 2 + 6 * (10 + 5)).epsilon(0.001));
+  // Six hosts with a layer each. All have read it and processed it after 14 s, and want to write.
+  std::string const six = writes + "6 --computed-slices --disks ";
+  CHECK(seconds(writes + "6") == Approx(4 + 10 + 5).epsilon(0.002));
+  CHECK(seconds(six + "6") == Approx(4 + 10 + 5).epsilon(0.002));
+  CHECK(seconds(six + "2") == Approx(4 + 10 + 3 * 5).epsilon(0.002));
+  CHECK(seconds(six + "1") == Approx(4 + 10 + 6 * 5).epsilon(0.002));
+  // Two disks that are read as well: pairs of hosts read until 4, 8 and 12 s, and are ready to write 10 s
+  // later. Each then waits for the pair before it: the disks write from 14 to 29 s.
+  CHECK(seconds(writes + "6 --disks 2") == Approx(14 + 3 * 5).epsilon(0.002));
+}
+
 TEST_CASE("groups whose layers cost what was traced") {
   folder const f;
   std::string text = "what,layer,row,seconds,bytes\n";

@@ -1,6 +1,7 @@
 // Simulates groups: hosts read slices and workers process rows.
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/format.hpp"
@@ -15,11 +16,12 @@ namespace skel::simulate {
 
 namespace {
 
-// Limits the number of simultaneous reads. All ranks are fibers of one thread, so no lock is
-// needed.
+// Limits the number of simultaneous reads and writes. All ranks are fibers of one thread, so no lock
+// is needed.
 class disks {
  public:
   explicit disks(unsigned n) : free_at_(n) {}
+  // Reserves the disk that is free first for `seconds`, and waits until then.
   void wait_for_one(double seconds) {
     if (free_at_.empty()) return;
     auto const first = std::min_element(free_at_.begin(), free_at_.end());
@@ -56,7 +58,7 @@ struct simulated_layers {
   using result = std::vector<std::byte>;
 
   layer_costs const& costs;
-  bool by_rows;
+  bool by_rows, computed;
   std::shared_ptr<shared_state> shared;
 
   [[nodiscard]] static std::uint64_t history() { return 1; }
@@ -66,7 +68,7 @@ struct simulated_layers {
     double seconds = 0;
     for (std::uint64_t row = 0; row < rows; ++row) seconds += costs.ready_seconds(number, row, first);
     if (first) shared->first_reads.push_back(seconds);
-    shared->disk.wait_for_one(seconds);
+    if (!computed) shared->disk.wait_for_one(seconds);
     if (!by_rows) {
       sim::spend(seconds);
       return rows;
@@ -124,8 +126,9 @@ void simulate_groups(context& ctx, options const& o, layer_costs const& costs, r
   if (!shared) shared = std::make_shared<shared_state>(g.disks);
   auto const common = std::static_pointer_cast<shared_state>(shared);
   bool const by_rows = std::find(g.without.begin(), g.without.end(), "rows") == g.without.end();
-  simulated_layers const job{costs, by_rows, common};
+  simulated_layers const job{costs, by_rows, g.computed_slices, common};
   std::uint64_t pieces = 0;
+  std::size_t layer_bytes = 0;
   auto const r = multi_host(
                      ctx, costs.layers(), job,
                      [&](std::uint64_t unit, std::uint64_t piece, simulated_layers::result&& bytes) {
@@ -133,6 +136,13 @@ void simulate_groups(context& ctx, options const& o, layer_costs const& costs, r
                                           (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
                        if (!right) ++out.wrong;
                        ++pieces;
+                       layer_bytes += bytes.size();
+                       if (g.write_bandwidth == 0 || piece + 1 < costs.rows(unit)) return;
+                       // As skel-isosurface -o x.pvtp: a layer is written when it is complete.
+                       double const seconds =
+                           static_cast<double>(std::exchange(layer_bytes, 0)) / g.write_bandwidth;
+                       common->disk.wait_for_one(seconds);
+                       sim::spend(seconds);
                      },
                      parse(g))
                      .report;

@@ -109,7 +109,12 @@ void add_group_options(CLI::App& app, group_options& o) {
       ->group(group);
   number("--row-bytes", o.row_bytes, "bytes per row of a packet; a packet of n rows has n + 1")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24));
-  number("--disks", o.disks, "number of hosts that can read simultaneously; 0: all");
+  number("--disks", o.disks, "number of hosts that can read or write simultaneously; 0: all");
+  app.add_flag("--computed-slices", o.computed_slices, "slices are computed: only writing needs a disk")
+      ->group(group);
+  number("--write-bandwidth", o.write_bandwidth,
+         "bytes per second with which each host writes its results, layer by layer; 0: it does not")
+      ->check(CLI::Range(0.0, 1e15));
   number("--group-size", o.group_size, "ranks per group; 0: determined from the first units");
   number("--reassign-down-to", o.reassign_down_to,
          "units that a group must have left to receive help; paper: 0.5")
@@ -128,9 +133,10 @@ void add_group_options(CLI::App& app, group_options& o) {
                              "early-requests", "rows"}))
       ->allow_extra_args(false)
       ->group(group);
-  skel::program::rarely_used(app, {"--surface-share", "--layer-costs", "--row-bytes", "--reassign-down-to",
-                                   "--preload", "--measure-power", "--buffers", "--least-rows",
-                                   "--packet-seconds", "--results-level", "--without"});
+  skel::program::rarely_used(
+      app, {"--surface-share", "--layer-costs", "--row-bytes", "--computed-slices", "--write-bandwidth",
+            "--reassign-down-to", "--preload", "--measure-power", "--buffers", "--least-rows",
+            "--packet-seconds", "--results-level", "--without"});
 }
 
 void add_superstep_options(CLI::App& app, options& o) {

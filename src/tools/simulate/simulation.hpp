@@ -28,6 +28,8 @@ struct group_options {
   std::string layer_costs;
   std::size_t row_bytes = 4096;
   unsigned disks = 0;
+  bool computed_slices = false;
+  double write_bandwidth = 0;
   unsigned group_size = 8;
   bool preload = false;
   double reassign_down_to = multi_host_options{}.paper.reassign_down_to;
