@@ -77,7 +77,7 @@ std::vector<autotuner::candidate> autotuner::candidates() const {
       if (shape_.rows > 4) add(&pass_options::most_rows, std::size_t{4});
       break;
     case property::ahead:
-      for (std::size_t const ahead : {0, 512, 8192}) add(&pass_options::ahead, ahead);
+      for (std::size_t const ahead : {0U, 512U, 8192U}) add(&pass_options::ahead, ahead);
       break;
     case property::streamed:
       if (best_.how.streamed) add(&pass_options::streamed, false);

@@ -27,8 +27,8 @@ std::vector<std::vector<std::byte>> encode(code const& how, std::span<std::byte 
       parity.push_back(shards[s].data());
       continue;
     }
-    auto const piece = buffer.subspan(std::min(buffer.size(), s * each));
-    std::ranges::copy(piece.first(std::min(piece.size(), each)), shards[s].begin());
+    auto const rest = buffer.subspan(std::min(buffer.size(), s * each));
+    std::ranges::copy(rest.first(std::min(rest.size(), each)), shards[s].begin());
     data.push_back(shards[s].data());
   }
   if (each > 0) coder(how).encode(data, parity, each);
