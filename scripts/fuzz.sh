@@ -3,9 +3,10 @@
 usage() {
   cat <<'TEXT'
 usage: scripts/fuzz.sh [--no-install] [SECONDS [TARGET...]]
-Builds the fuzz targets of tests/fuzz with clang (build/fuzz, with AddressSanitizer and UndefinedBehaviorSanitizer) and runs
-all of them, or the named ones (nff, message, model, option, graph, labels, manifest, platform, shard, result_log, session, volume,
-specification, isosurface), for SECONDS each (default 30), starting with the corpus of earlier runs in build/fuzz/corpus.
+Builds all fuzz targets of tests/fuzz, or the named ones, with clang (build/fuzz, with AddressSanitizer and
+UndefinedBehaviorSanitizer) and runs them (nff, message, model, option, graph, labels, manifest, platform, shard, result_log,
+session, volume, specification, isosurface), for SECONDS each (default 30), starting with the corpus of earlier runs in
+build/fuzz/corpus.
 Stops with exit code 1 at the first input that crashes, hangs or takes 2 GB, and names its file.
 TEXT
 }
@@ -23,9 +24,11 @@ need_packages "${build_packages[@]}" clang-16 libclang-rt-16-dev
 cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" -DCMAKE_UNITY_BUILD=ON -DSKEL_MPI=OFF \
   -DSKEL_BUILD_FUZZERS=ON -DSKEL_SANITIZE=address,undefined >/dev/null
-ninja -C build/fuzz -t targets all | sed -n 's,^bin/\(fuzz_[a-z_]*\):.*,bin/\1,p' | sort -u | xargs ninja -C build/fuzz
 targets=("$@")
-if ((${#targets[@]} == 0)); then mapfile -t targets < <(find build/fuzz/bin -name 'fuzz_*' -printf '%f\n' | sed 's/^fuzz_//' | sort); fi
+if ((${#targets[@]} == 0)); then
+  mapfile -t targets < <(ninja -C build/fuzz -t targets all | sed -n 's,^bin/fuzz_\([a-z_]*\):.*,\1,p' | sort -u)
+fi
+ninja -C build/fuzz "${targets[@]/#/bin/fuzz_}"
 # Initial files, in addition to the findings of earlier runs.
 seeds_of() {
   case $1 in
