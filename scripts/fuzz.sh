@@ -32,6 +32,8 @@ ninja -C build/fuzz "${targets[@]/#/bin/fuzz_}"
 # Initial files, in addition to the findings of earlier runs.
 seeds_of() {
   case $1 in
+    session) echo "$PWD/tests/fuzz/sessions" ;;
+    specification) echo "$PWD/examples/volume/specs" ;;
     volume) printf '%s\n' "$PWD/tests/volume_data/vtk_files" "$PWD/tests/volume_data/netcdf_files" ;;
   esac
 }
