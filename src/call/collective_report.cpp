@@ -37,6 +37,7 @@ rank_stats collective_run::own_stats() {
   if (trace_) {
     s.trace.rank = rank_;
     s.trace.host = r.host;
+    s.trace.offset_seconds = start_;
     s.trace.spans = trace_->take(s.trace.dropped);
   }
   return s;
@@ -56,13 +57,7 @@ report collective_run::make_report() {
   add_stats(own_stats());
   std::sort(stats_.begin(), stats_.end(),
             [](auto const& a, auto const& b) { return a.row.rank < b.row.rank; });
-  for (auto& s : stats_) {
-    r.per_rank.push_back(s.row);
-    if (!trace_ || !is_root()) continue;
-    s.trace.label = options_.label + " " + std::to_string(key_.number);
-    s.trace.offset_seconds = start_;
-    engine_.traces.push_back(std::move(s.trace));
-  }
+  for (auto const& s : stats_) r.per_rank.push_back(s.row);
   if (outcome_) {
     r.tasks = outcome_->tasks;
     r.tasks_handed_out_again = outcome_->handed_out_again;
@@ -71,6 +66,21 @@ report collective_run::make_report() {
   describe(r);
   add_up(r);
   return r;
+}
+
+// The spans of all ranks on the root's clock. A rank whose clock was not measured, since it was lost,
+// seems to have begun with the root.
+void collective_run::keep_traces() {
+  for (auto& [row, trace] : stats_) {
+    trace.label = options_.label + " " + std::to_string(key_.number);
+    int const rank = team_.to_wire(trace.rank);
+    if (engine_.knows_clock(rank))
+      for (auto& s : trace.spans)
+        for (double* const t : {&s.begin, &s.end})
+          *t = engine_.root_time(rank, trace.offset_seconds + *t) - start_;
+    trace.offset_seconds = start_;
+    engine_.traces.push_back(std::move(trace));
+  }
 }
 
 void collective_run::show_progress(bool last) {

@@ -61,6 +61,10 @@ report collective_run::execute() {
   bool const broken = error_ != nullptr;
   if (!broken || failed_on_all_) engine_.flush(lock, 5.0);
   auto result = make_report();
+  if (trace_) {
+    if (!broken) engine_.measure_clock_at_end(lock, key_.number);
+    if (is_root()) keep_traces();
+  }
   engine_.close(key_);
   lock.unlock();
   if (display_) show_progress(true);
@@ -72,6 +76,7 @@ void collective_run::open() {
   engine_.throw_if_peer_failed();
   base_messages_ = engine_.messages_sent();
   base_bytes_ = engine_.bytes_sent();
+  if (trace_) engine_.measure_clock_once();
   begin(lock);
   engine_.open(key_, *this);
   for (int r = 0; r < team_.size(); ++r)  // in an earlier call

@@ -172,6 +172,7 @@ class collective_run : public run {
   void open();
   void wait_for_work(unsigned thread, double t, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] report make_report();
+  void keep_traces();
   [[nodiscard]] report result_or_throw(report r) const;
 
   void doubt(int rank, std::string const& text);

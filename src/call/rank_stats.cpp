@@ -18,6 +18,7 @@ void pack_stats(rank_stats const& stats, std::vector<std::byte>& out) {
   for (auto const n :
        {r.tasks, r.messages_sent, r.bytes_sent, r.peak_memory_bytes, static_cast<std::uint64_t>(r.threads)})
     bytes::put_varint(out, n);
+  bytes::put_raw(out, stats.trace.offset_seconds);
   bytes::put_varint(out, stats.trace.dropped);
   bytes::put_varint(out, stats.trace.spans.size());
   for (auto const& s : stats.trace.spans) bytes::put_raw(out, s);
@@ -38,6 +39,7 @@ rank_stats unpack_stats(int from, std::span<std::byte const>& bytes) {
   r.threads = static_cast<int>(bytes::get_varint(bytes));
   stats.trace.rank = from;
   stats.trace.host = r.host;
+  stats.trace.offset_seconds = bytes::get_raw<double>(bytes);
   stats.trace.dropped = bytes::get_varint(bytes);
   auto const n = bytes::get_varint(bytes);
   if (n > bytes.size() / sizeof(observe::trace_span)) throw protocol_error("message ends inside a trace");

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,7 @@
 #include "detector.hpp"
 #include "devices.hpp"
 #include "disks/disk_service.hpp"
+#include "observe/clock_offsets.hpp"
 #include "skel/context.hpp"
 #include "transport/link.hpp"
 #include "transport/transport.hpp"
@@ -60,6 +62,8 @@ class run {
 /// Control messages from this number on concern calls (engine_calls.cpp); lower ones concern
 /// leaving.
 inline constexpr std::uint8_t first_call_control = 16;
+/// Those from this number on measure clocks (engine_clocks.cpp).
+inline constexpr std::uint8_t first_clock_control = 32;
 
 /// How a rank leaves run_main; see farewell.cpp.
 struct farewell {
@@ -148,6 +152,15 @@ class engine {
   void tell_doubt(run_key call, int about, std::string const& text);
   /// Time of the latest message.
   [[nodiscard]] double last_arrival() const { return last_arrival_; }
+  /// The first time: begins to measure how this rank's clock differs from the root's, in the background.
+  void measure_clock_once();
+  /// Every rank measures at the end of a call of all ranks. Waits until the root knows the offsets of
+  /// all that live, at most 50 ms.
+  void measure_clock_at_end(std::unique_lock<std::mutex>& lock, std::uint32_t call);
+  /// On the root: whether the rank's clock was measured or is the root's.
+  [[nodiscard]] bool knows_clock(int rank) const;
+  /// On the root: its time when the rank's clock shows `t`.
+  [[nodiscard]] double root_time(int rank, double t) const;
   [[nodiscard]] std::uint64_t messages_sent() const { return messages_sent_; }
   [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
 
@@ -227,6 +240,9 @@ class engine {
   void on_control(int from, std::span<std::byte const> body);
   void send_control(int to, std::uint8_t kind, farewell const& f);
   void tell_failure(farewell const& own);
+  void measure_clock(std::uint32_t call);
+  void ask_for_time();
+  void on_clock_control(int from, std::span<std::byte const> body);
   void on_call_control(int from, std::span<std::byte const> body);
   void on_call_failure(call_failure const& failure);
   /// Why the call fails, if the ranks can no longer agree on it.
@@ -286,6 +302,19 @@ class engine {
   std::atomic<double> last_progress_{0};
   std::atomic<bool> stop_requested_{false};
   std::condition_variable work_arrived_;
+
+  // engine_clocks.cpp
+  struct {
+    std::uint32_t call = 0;
+    unsigned rounds_left = 0;
+    double asked = -std::numeric_limits<double>::infinity();
+    observe::clock_sample best;
+  } measurement_;
+  struct rank_clock {
+    observe::clock_offsets offsets;
+    std::uint32_t measured_in = 0;  // the newest call at whose end the rank has measured
+  };
+  std::map<int, rank_clock> clocks_;  // on the root
 
   // farewell
   bool says_farewell_ = false;

@@ -28,6 +28,8 @@ void engine::send_control(int to, std::uint8_t kind, farewell const& f) {
 }
 
 void engine::on_control(int from, std::span<std::byte const> body) {
+  if (!body.empty() && std::to_integer<std::uint8_t>(body[0]) >= first_clock_control)
+    return on_clock_control(from, body);
   if (!body.empty() && std::to_integer<std::uint8_t>(body[0]) >= first_call_control)
     return on_call_control(from, body);
   auto const head = bytes::get_bytes(body, 2);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -44,6 +45,9 @@ class network {
   }
   void put(int from, int to, skel::transport::packet const& what) {
     std::lock_guard const lock(mutex_);
+    skel::transport::header head;
+    std::memcpy(&head, what.bytes().data(), sizeof head);
+    if (head.context() == 0 && head.run() == 0 && head.sequence != 0) ++control_messages_;
     if (dead_[static_cast<std::size_t>(from)] || dead_[static_cast<std::size_t>(to)]) return;
     auto& newest = newest_[static_cast<std::size_t>(from * size() + to)];
     auto due = clock::now();
@@ -69,6 +73,11 @@ class network {
     return std::nullopt;
   }
 
+  /// Messages of the engines themselves, not of calls.
+  [[nodiscard]] std::uint64_t control_messages() {
+    std::lock_guard const lock(mutex_);
+    return control_messages_;
+  }
   /// How often a rank has looked for messages.
   [[nodiscard]] std::uint64_t looks(int rank) {
     std::lock_guard const lock(mutex_);
@@ -86,22 +95,32 @@ class network {
   std::vector<std::uint64_t> looks_ = std::vector<std::uint64_t>(inbox_.size());
   std::vector<clock::time_point> newest_;
   std::vector<bool> dead_;
+  std::uint64_t control_messages_ = 0;
   std::chrono::microseconds most_delay_;
   std::mt19937_64 dice_;
 };
 
+/// What the clock of a rank shows at the time `t` of the process's clock.
+using wrong_clock = std::function<double(int rank, double t)>;
+
 class transport final : public skel::transport::transport {
  public:
-  transport(std::shared_ptr<network> net, int rank) : net_(std::move(net)), rank_(rank) {}
+  transport(std::shared_ptr<network> net, int rank, wrong_clock shows = {})
+      : net_(std::move(net)), rank_(rank), shows_(std::move(shows)) {}
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return net_->size(); }
   void send(int to, skel::transport::packet what) override { net_->put(rank_, to, what); }
   [[nodiscard]] std::optional<arrival> receive() override { return net_->get(rank_); }
   [[nodiscard]] std::size_t unsent(int) const override { return 0; }
+  [[nodiscard]] double now() const override {
+    double const t = skel::transport::transport::now();
+    return shows_ ? shows_(rank_, t) : t;
+  }
 
  private:
   std::shared_ptr<network> net_;
   int rank_;
+  wrong_clock shows_;
 };
 
 /// A job: one engine and one context per rank.
@@ -110,7 +129,8 @@ class job {
   /// `host`: the name of all ranks' host; empty: each has its own. `adapt` changes a rank's options.
   explicit job(int ranks, int threads = 1, std::size_t largest_message = std::size_t{1} << 30,
                std::chrono::microseconds most_delay = {}, std::string const& host = {},
-               std::function<void(int, skel::context_options&)> const& adapt = {})
+               std::function<void(int, skel::context_options&)> const& adapt = {},
+               wrong_clock const& shows = {})
       : net_(std::make_shared<network>(ranks, most_delay)), errors_(static_cast<std::size_t>(ranks)) {
     for (int r = 0; r < ranks; ++r) {
       skel::context_options options;
@@ -120,8 +140,8 @@ class job {
       options.host = host;
       options.watchdog_seconds = 15;  // prints every rank's state instead of hanging
       if (adapt) adapt(r, options);
-      engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
-                                                                "host" + std::to_string(r)));
+      engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r, shows),
+                                                                options, "host" + std::to_string(r)));
       if (!host.empty()) engines_.back()->on_host = {r, ranks};
       contexts_.push_back(skel::detail::context_access::make(engines_.back()));
     }
@@ -148,6 +168,7 @@ class job {
   }
 
   [[nodiscard]] std::uint64_t looks(int rank) const { return net_->looks(rank); }
+  [[nodiscard]] std::uint64_t control_messages() const { return net_->control_messages(); }
 
   /// Calls body(context) once per rank and waits for all; what it throws can be looked at with error().
   void run(std::function<void(skel::context&)> const& body) {

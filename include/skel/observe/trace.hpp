@@ -18,8 +18,8 @@ enum class activity : std::uint8_t {
   sink      ///< calls the sink
 };
 
-/// One span of one thread. Seconds count from the start of the run on this rank's clock. Trivially
-/// copyable, so that spans travel to the root as bytes.
+/// One span of one thread. Seconds count from the start of the run on the root, by the root's clock.
+/// Trivially copyable, so that spans travel to the root as bytes.
 struct trace_span {
   double begin = 0;              ///< in seconds
   double end = 0;                ///< in seconds
@@ -34,7 +34,7 @@ struct rank_trace {
   int rank = 0;                   ///< in the context
   std::string host;               ///< the rank's host
   std::string label;              ///< of the run, e.g. "farm 2: render"
-  double offset_seconds = 0;      ///< start of the run since the start of the context
+  double offset_seconds = 0;      ///< start of the run on the root since the start of the context
   std::uint64_t dropped = 0;      ///< oldest spans that were dropped, since only the newest 65,536 are kept
   std::vector<trace_span> spans;  ///< the oldest first
 };
