@@ -14,7 +14,6 @@
 #include "cores.hpp"
 #include "engine.hpp"
 #include "exit_status.hpp"
-#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 #include "system_host.hpp"
@@ -96,7 +95,7 @@ std::string detail::system_host_name() {
 void detail::check_trace_file(context_options const& options) {
   if (options.trace_file.empty()) return;
   try {
-    skel::atomic_file const probe(options.trace_file);
+    observe::check_trace_file(options.trace_file);
   } catch (error const& bad) {
     auto const* const variable = environment("SKEL_TRACE");
     bool const from_environment = variable != nullptr && options.trace_file == variable;
@@ -124,7 +123,7 @@ context& context::operator=(context&&) noexcept = default;
 context::~context() {
   if (!engine_ || beside_ || is_team_ || !is_root() || engine_->options().trace_file.empty()) return;
   try {
-    observe::write_chrome_trace(engine_->options().trace_file, traces());
+    observe::write_trace(engine_->options().trace_file, traces());
   } catch (std::exception const& e) {
     std::fprintf(stderr, "skel: %s\n", e.what());
   }

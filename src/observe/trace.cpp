@@ -8,21 +8,17 @@
 
 #include "base/format.hpp"
 #include "skel/atomic_file.hpp"
+#include "trace_rows.hpp"
 
 namespace skel::observe {
 
 namespace {
 
-// The metadata events of one process. A rank has one trace per run.
-struct process_row {
-  std::string host;
-  std::uint64_t dropped = 0;
-  std::map<std::uint32_t, activity> lanes;  // by the activity recorded first in the lane
-};
-
 std::string json_text(std::string const& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
+
+}  // namespace
 
 char const* name(activity what) {
   switch (what) {
@@ -40,6 +36,8 @@ char const* name(activity what) {
   return "unknown";
 }
 
+namespace {
+
 std::string arguments(trace_span const& span) {
   switch (span.what) {
     case activity::compute:
@@ -53,6 +51,8 @@ std::string arguments(trace_span const& span) {
   }
   return "{}";
 }
+
+}  // namespace
 
 std::map<int, process_row> processes(std::span<rank_trace const> traces) {
   std::map<int, process_row> rows;
@@ -83,12 +83,14 @@ std::string process_name(int rank, process_row const& row) {
   auto text = detail::format("rank {}", rank);
   if (!row.host.empty()) text += detail::format(" on {}", row.host);
   if (row.dropped > 0) text += detail::format(" ({} older spans dropped)", row.dropped);
-  return json_text(text);
+  return text;
 }
+
+namespace {
 
 void write_metadata(atomic_file& file, int rank, process_row const& row) {
   file.write(detail::format(R"({{"name":"process_name","ph":"M","pid":{},"tid":0,"args":{{"name":{}}}}})",
-                            rank, process_name(rank, row)));
+                            rank, json_text(process_name(rank, row))));
   file.write(detail::format(
       ",\n"
       R"({{"name":"process_sort_index","ph":"M","pid":{},"tid":0,"args":{{"sort_index":{}}}}})",
@@ -135,6 +137,19 @@ void write_chrome_trace(std::string const& path, std::span<rank_trace const> tra
   for (auto const& trace : traces) write_spans(file, trace);  // a metadata event precedes each trace
   file.write("\n]}\n");
   file.commit();
+}
+
+namespace {
+bool is_otf2(std::string const& path) { return path.ends_with(".otf2"); }
+}  // namespace
+
+void write_trace(std::string const& path, std::span<rank_trace const> traces) {
+  is_otf2(path) ? write_otf2_trace(path, traces) : write_chrome_trace(path, traces);
+}
+
+void check_trace_file(std::string const& path) {
+  if (is_otf2(path)) check_otf2_path(path);
+  atomic_file const probe(path);
 }
 
 }  // namespace skel::observe

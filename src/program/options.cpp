@@ -227,8 +227,9 @@ void add_report_options(CLI::App& app, common_options& options) {
   app.add_option("--report", options.report, "write the run report")
       ->type_name("FILE.json")
       ->group("Observing");
-  app.add_option("--trace", options.trace, "write a timeline of all ranks for https://ui.perfetto.dev")
-      ->type_name("FILE.json")
+  app.add_option("--trace", options.trace,
+                 "write a timeline of all ranks, for https://ui.perfetto.dev (.json) or Vampir (.otf2)")
+      ->type_name("FILE.json|.otf2")
       ->group("Observing");
   app.add_option("--page", options.page,
                  "make a page of the run, by skel-view: times, timeline, slowest tasks")

@@ -9,6 +9,7 @@
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/samples.hpp"
+#include "skel/observe/trace.hpp"
 
 namespace skel::program {
 
@@ -49,17 +50,16 @@ void check_writable(std::string const& path) {
 }
 
 void check_outputs(common_options const& options) {
-  for (auto const* path :
-       {&options.output, &options.report, &options.trace, &options.page, &options.live_report}) {
+  for (auto const* path : {&options.output, &options.report, &options.page, &options.live_report}) {
     if (!path->empty()) check_writable(*path);
   }
   bool const pages = !options.page.empty();
   if ((pages || options.watch) && !find_sister("skel-view"))
     throw usage_error(fmt::format("{}: skel-view not found, neither beside this program nor in PATH",
                                   pages ? "--page" : "--watch"));
-  if (options.samples.empty()) return;
   try {
-    observe::check_samples_file(options.samples);
+    if (!options.trace.empty()) observe::check_trace_file(options.trace);
+    if (!options.samples.empty()) observe::check_samples_file(options.samples);
   } catch (error const& bad) {
     throw usage_error(bad.what());
   }

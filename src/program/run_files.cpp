@@ -36,7 +36,7 @@ void write_run_files(common_options const& options, std::string const& program, 
     skel::write_file_atomically(path, observe::report_to_json(outcome.run, extra));
   };
   if (!options.report.empty()) write_report(options.report);
-  if (!options.trace.empty()) observe::write_chrome_trace(options.trace, traces);
+  if (!options.trace.empty()) observe::write_trace(options.trace, traces);
   if (!options.samples.empty() && is_whole(outcome.run)) {
     observe::append_sample(options.samples, program, outcome.run, outcome.problem);
   }

@@ -120,3 +120,15 @@ TEST_CASE("a trace that cannot be written names the path") {
   CHECK(test::error_text<skel::error>([] { write_chrome_trace("/nonexistent/t.json", {}); }) ==
         "/nonexistent/t.json: No such file or directory");
 }
+
+#if !SKEL_WITH_OTF2
+
+TEST_CASE("a build without OTF2 refuses such a trace") {
+  test::temporary_directory const directory;
+  auto const path = directory.file("t.otf2");
+  auto const text = path + ": this build of skel has no OTF2 (SKEL_OTF2)";
+  CHECK(test::error_text<skel::usage_error>([&] { check_trace_file(path); }) == text);
+  CHECK(test::error_text<skel::usage_error>([&] { write_trace(path, {}); }) == text);
+}
+
+#endif

@@ -1,4 +1,5 @@
-// The activities of a rank as spans of time, written as Chrome trace events for Perfetto.
+// The activities of a rank as spans of time, written as Chrome trace events for Perfetto or as
+// an OTF2 archive for Vampir and Scalasca.
 #pragma once
 
 #include <cstddef>
@@ -43,5 +44,13 @@ struct rank_trace {
 /// compute thread. The file appears under its name only when it is complete. Throws skel::error if
 /// it cannot be written.
 void write_chrome_trace(std::string const& path, std::span<rank_trace const> traces);
+
+/// Writes them as an OTF2 archive if `path` ends in .otf2, otherwise as a Chrome trace. An archive
+/// run.otf2 has a file run.def and a folder run beside it, and replaces an earlier one. Throws
+/// skel::error if it cannot be written, usage_error if this build has no OTF2 (SKEL_OTF2).
+void write_trace(std::string const& path, std::span<rank_trace const> traces);
+
+/// Throws what write_trace() would throw, before there is a trace.
+void check_trace_file(std::string const& path);
 
 }  // namespace skel::observe

@@ -1,0 +1,29 @@
+// What the formats of traces share: the processes and their lanes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "skel/observe/trace.hpp"
+
+namespace skel::observe {
+
+/// One rank. It has one trace per run.
+struct process_row {
+  std::string host;
+  std::uint64_t dropped = 0;
+  std::map<std::uint32_t, activity> lanes;  ///< by the activity recorded first in the lane
+};
+
+[[nodiscard]] std::map<int, process_row> processes(std::span<rank_trace const> traces);
+[[nodiscard]] char const* name(activity what);
+[[nodiscard]] std::string process_name(int rank, process_row const& row);
+[[nodiscard]] std::string lane_name(std::uint32_t lane, activity what);
+
+/// The OTF2 part of write_trace() and check_trace_file(); throws usage_error if this build has none.
+void write_otf2_trace(std::string const& path, std::span<rank_trace const> traces);
+void check_otf2_path(std::string const& path);
+
+}  // namespace skel::observe
