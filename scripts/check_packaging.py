@@ -73,6 +73,7 @@ known = {
     "nlohmann-json3-dev": ("nlohmann.json", library),
     "libeigen3-dev": ("eigen", library),
     "libsodium-dev": ("libsodium", library),
+    "libotf2-trace-dev": ("otf2", library),  # off in most recipes
     "libcli11-dev": ("cli11", programs),
     "libpng-dev": ("libpng", programs),
     "libexpat1-dev": ("expat", programs),

@@ -49,7 +49,7 @@ class Skel(ConanFile):
         toolchain = CMakeToolchain(self)
         for name in ("mpi", "sodium"):
             toolchain.variables[f"SKEL_{name.upper()}"] = bool(self.options.get_safe(name))
-        for name in ("SKEL_SIM", "SKEL_BUILD_EXAMPLES", "SKEL_BUILD_TESTS", "SKEL_WERROR"):
+        for name in ("SKEL_SIM", "SKEL_OTF2", "SKEL_BUILD_EXAMPLES", "SKEL_BUILD_TESTS", "SKEL_WERROR"):
             toolchain.variables[name] = False
         toolchain.generate()
         CMakeDeps(self).generate()

@@ -19,6 +19,7 @@ class Skel(CMakePackage):
     variant("mpi", default=True, description="skel::mpi, the skeletons over MPI")
     variant("sim", default=False, description="skel::sim, simulated clusters")
     variant("sodium", default=True, description="Encrypted checkpoints")
+    variant("otf2", default=False, description="Traces as OTF2 archives")
     variant("netcdf", default=True, when="+programs", description="Volumes in netCDF files")
     variant("openexr", default=True, when="+programs", description="Pictures in OpenEXR files")
     variant("programs", default=True, description="The programs")
@@ -33,6 +34,7 @@ class Skel(CMakePackage):
     depends_on("nlohmann-json@3.9:")
     depends_on("eigen@3.4:")
     depends_on("libsodium@1.0.18:", when="+sodium")
+    depends_on("otf2@3:", when="+otf2")
     depends_on("simgrid@3.32:", when="+sim")
     with when("+mpi"):
         depends_on("mpi@3:")
@@ -56,6 +58,7 @@ class Skel(CMakePackage):
             self.define_from_variant("SKEL_MPI", "mpi"),
             self.define_from_variant("SKEL_SIM", "sim"),
             self.define_from_variant("SKEL_SODIUM", "sodium"),
+            self.define_from_variant("SKEL_OTF2", "otf2"),
             self.define_from_variant("SKEL_NETCDF", "netcdf"),
             self.define_from_variant("SKEL_OPENEXR", "openexr"),
             self.define_from_variant("SKEL_BUILD_EXAMPLES", "programs"),
