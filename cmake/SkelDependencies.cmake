@@ -28,12 +28,13 @@ macro(skel_mpi_dependencies)
 endmacro()
 
 #   skel_need_module(PREFIX module>=1.2 "Name for people" debian-package)
-# Libraries without a CMake package that suits, found by pkg-config: sets PREFIX_FOUND and PkgConfig::PREFIX.
+# Libraries without a CMake package that suits, found by pkg-config: sets PREFIX_FOUND and PkgConfig::PREFIX. The first of
+# several modules (a list) that exists.
 macro(skel_need_module prefix module name debian_package)
   set(${prefix}_FOUND FALSE)
   find_package(PkgConfig QUIET)
   if(PkgConfig_FOUND)
-    pkg_check_modules(${prefix} QUIET IMPORTED_TARGET GLOBAL "${module}")
+    pkg_search_module(${prefix} QUIET IMPORTED_TARGET GLOBAL ${module})
   endif()
   if(NOT ${prefix}_FOUND)
     string(APPEND skel_missing "skel: ${name} not found; on Debian: apt-get install ${debian_package} pkg-config\n")

@@ -80,6 +80,7 @@ known = {
     "liblz4-dev": ("lz4", programs),
     "liblzma-dev": ("xz", programs),
     "libnetcdf-dev": ("netcdf", programs),
+    "libhdf5-dev": ("hdf5", programs),
     "libopenexr-dev": ("openexr", programs),
     "nettle-dev": ("nettle", programs),
     "zlib1g-dev": ("zlib", programs),

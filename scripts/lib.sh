@@ -20,10 +20,11 @@ if command -v ccache >/dev/null; then
 fi
 
 build_packages=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libboost-mpi-dev libboost-serialization-dev libcli11-dev
-  libeigen3-dev nlohmann-json3-dev libfmt-dev libpng-dev libexpat1-dev liblz4-dev liblzma-dev libnetcdf-dev libopenexr-dev
-  libxxhash-dev nettle-dev zlib1g-dev catch2 libsimgrid-dev libsodium-dev libotf2-trace-dev pkg-config)
+  libeigen3-dev nlohmann-json3-dev libfmt-dev libpng-dev libexpat1-dev liblz4-dev liblzma-dev libnetcdf-dev libhdf5-dev
+  libopenexr-dev libxxhash-dev nettle-dev zlib1g-dev catch2 libsimgrid-dev libsodium-dev libotf2-trace-dev pkg-config)
 # Without python3-vtk9, which is large, the test of files that VTK writes is skipped.
-check_packages=(git doxygen environment-modules help2man libisal-dev mkdocs-material otf2-tools python3 python3-matplotlib python3-netcdf4 reuse)  # and clang-format, clang-tidy: see tool_of
+check_packages=(git doxygen environment-modules help2man libisal-dev mkdocs-material otf2-tools python3 python3-h5py
+  python3-matplotlib python3-netcdf4 reuse)  # and clang-format, clang-tidy: see tool_of
 
 say() { printf '\n== %s\n' "$*"; }
 fail() {

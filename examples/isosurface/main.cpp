@@ -55,14 +55,15 @@ void add_surface_options(CLI::App& app, options& o) {
 }
 
 void add_options(CLI::App& app, options& o) {
-  app.add_option("VOLUME", o.file,
-                 "volume: .vti, .vtr, .nc, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of "
-                 "slices; float64 is stored as float32");
+  app.add_option(
+      "VOLUME", o.file,
+      "volume: .vti, .vtr, .nc, .h5, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of "
+      "slices; float64 is stored as float32");
   app.add_option("--field", o.field,
                  "computed volume: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, sphere; "
                  "each also as NAME:AxBxC");
   app.add_option("--variable,--array", o.choice.variable,
-                 "variable of a .nc, array of the points of a .vti or .vtr");
+                 "variable of a .nc or .h5, array of the points of a .vti or .vtr");
   app.add_option("--time", o.choice.time, "index of the time of a file that has several")
       ->capture_default_str();
   app.add_flag("--list", o.list, "print the variables of VOLUME and their sizes, compute nothing");

@@ -12,13 +12,14 @@
 namespace volume {
 
 void add_options(CLI::App& app, options& o) {
-  app.add_option("FIELD", o.file,
-                 "volume to render: .vti, .vtr, .nc, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
+  app.add_option(
+      "FIELD", o.file,
+      "volume to render: .vti, .vtr, .nc, .h5, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
   app.add_option("--field", o.field,
                  "computed volume: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, "
                  "sphere; each also as NAME:AxBxC, and wind as NAME@HOURS");
   app.add_option("--variable,--array", o.choice.variable,
-                 "variable of a .nc, array of the points of a .vti or .vtr");
+                 "variable of a .nc or .h5, array of the points of a .vti or .vtr");
   app.add_option("--time", o.choice.time, "index of the time of a file that has several")
       ->capture_default_str();
   app.add_flag("--list", o.list, "print the variables of FIELD and their sizes, render nothing");

@@ -15,6 +15,7 @@ namespace volume_data {
 [[nodiscard]] std::unique_ptr<volume_reader> open_vtk(std::string const& path, volume_choice const& choice);
 [[nodiscard]] std::unique_ptr<volume_reader> open_netcdf(std::string const& path,
                                                          volume_choice const& choice);
+[[nodiscard]] std::unique_ptr<volume_reader> open_hdf5(std::string const& path, volume_choice const& choice);
 [[nodiscard]] std::unique_ptr<volume_reader> open_nrrd(std::string const& path);
 [[nodiscard]] std::unique_ptr<volume_reader> open_meta_image(std::string const& path);
 [[nodiscard]] std::unique_ptr<volume_reader> open_raw(std::string const& sidecar);
@@ -26,6 +27,7 @@ struct variable_info {
 };
 [[nodiscard]] std::vector<variable_info> list_vtk(std::string const& path);
 [[nodiscard]] std::vector<variable_info> list_netcdf(std::string const& path);
+[[nodiscard]] std::vector<variable_info> list_hdf5(std::string const& path);
 
 /// Throws usage_error unless choice.time is one of so many times.
 void require_time(std::string const& path, volume_choice const& choice, std::size_t times);

@@ -92,6 +92,7 @@ bool ends_with(std::string_view path, std::initializer_list<std::string_view> en
 
 bool is_vtk(std::string const& path) { return ends_with(path, {".vti", ".vtr"}); }
 bool is_netcdf(std::string const& path) { return ends_with(path, {".nc", ".nc4", ".cdf"}); }
+bool is_hdf5(std::string const& path) { return ends_with(path, {".h5", ".hdf5", ".he5", ".hdf", ".vtkhdf"}); }
 
 /// Opens a file of a format with one variable.
 std::unique_ptr<volume_reader> open_single(std::string const& path) {
@@ -102,13 +103,14 @@ std::unique_ptr<volume_reader> open_single(std::string const& path) {
   if (std::filesystem::is_directory(path)) return open_folder(path);
   throw skel::usage_error(
       path +
-      ": a volume is a folder of .png files, or has a name that ends in .vti, .vtr, .nrrd, "
+      ": a volume is a folder of .png files, or has a name that ends in .vti, .vtr, .nc, .h5, .nrrd, "
       ".nhdr, .mha, .mhd, .json or .raw");
 }
 
 std::vector<variable_info> variables(std::string const& path) {
   if (is_vtk(path)) return list_vtk(path);
   if (is_netcdf(path)) return list_netcdf(path);
+  if (is_hdf5(path)) return list_hdf5(path);
   auto const volume = open_single(path);
   auto const& h = volume->header();
   return {{"", std::string(name_of(h.type)), fmt::format("{} x {} x {}", h.size[0], h.size[1], h.size[2]), "",
@@ -125,6 +127,7 @@ std::string name_of(std::string const& path, volume_choice const& choice) {
 std::unique_ptr<volume_reader> open_volume(std::string const& path, volume_choice const& choice) {
   if (is_vtk(path)) return open_vtk(path, choice);
   if (is_netcdf(path)) return open_netcdf(path, choice);
+  if (is_hdf5(path)) return open_hdf5(path, choice);
   auto volume = open_single(path);
   if (!choice.variable.empty())
     throw skel::usage_error(fmt::format("{}: found one variable without a name, expected no --variable {}",

@@ -21,6 +21,7 @@ class Skel(CMakePackage):
     variant("sodium", default=True, description="Encrypted checkpoints")
     variant("otf2", default=False, description="Traces as OTF2 archives")
     variant("netcdf", default=True, when="+programs", description="Volumes in netCDF files")
+    variant("hdf5", default=True, when="+programs", description="Volumes in HDF5 files")
     variant("openexr", default=True, when="+programs", description="Pictures in OpenEXR files")
     variant("programs", default=True, description="The programs")
 
@@ -48,6 +49,7 @@ class Skel(CMakePackage):
         depends_on("xz")
         depends_on("zlib-api")
     depends_on("netcdf-c", when="+netcdf")
+    depends_on("hdf5@1.10:", when="+hdf5")
     depends_on("openexr@3:", when="+openexr")
 
     conflicts("%gcc@:11", msg="skel needs C++20 as in GCC 12")
@@ -60,6 +62,7 @@ class Skel(CMakePackage):
             self.define_from_variant("SKEL_SODIUM", "sodium"),
             self.define_from_variant("SKEL_OTF2", "otf2"),
             self.define_from_variant("SKEL_NETCDF", "netcdf"),
+            self.define_from_variant("SKEL_HDF5", "hdf5"),
             self.define_from_variant("SKEL_OPENEXR", "openexr"),
             self.define_from_variant("SKEL_BUILD_EXAMPLES", "programs"),
             self.define("SKEL_BUILD_TESTS", False),
