@@ -22,7 +22,8 @@ fi
 build_packages=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libboost-mpi-dev libboost-serialization-dev libcli11-dev
   libeigen3-dev nlohmann-json3-dev libfmt-dev libpng-dev libexpat1-dev liblz4-dev liblzma-dev libnetcdf-dev libhdf5-dev
   libopenexr-dev libxxhash-dev nettle-dev zlib1g-dev catch2 libsimgrid-dev libsodium-dev libotf2-trace-dev pkg-config)
-# Without python3-vtk9, which is large, the test of files that VTK writes is skipped.
+# Without python3-vtk9, which is large, the tests of files that VTK reads and writes are skipped; without python3-paraview
+# and xvfb, which remove python3-vtk9, the pictures by ParaView.
 check_packages=(git doxygen environment-modules help2man libisal-dev mkdocs-material otf2-tools python3 python3-h5py
   python3-matplotlib python3-netcdf4 reuse)  # and clang-format, clang-tidy: see tool_of
 
