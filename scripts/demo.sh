@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ray traces the SPD "balls" scene on several MPI ranks under every schedule. See --help.
+# Ray traces the SPD "balls" scene on several MPI ranks under every schedule, and renders a head. See --help.
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 install=yes
@@ -11,7 +11,8 @@ usage() {
 usage: scripts/demo.sh [--ranks N] [--scene balls:4] [--size 1536x1536] [--no-install] [--help]
 
 Builds skel, ray traces a scene under every schedule with N MPI ranks (default: one per core, at least 2), writes
-out/demo/<schedule>.png, shows the picture (on a terminal), and prints a table that compares the schedules.
+out/demo/<schedule>.png, shows the picture (on a terminal), and prints a table that compares the schedules. Then it renders
+out/demo/head.png, a magnetic resonance scan that Debian's libvolpack1-dev has as an example.
   --no-install   do not install missing Debian packages: list them and exit with code 1
 Missing packages are installed with apt on a bare Debian 12. The build tree is build/release.
 TEXT
@@ -29,10 +30,12 @@ done
 # shellcheck source=scripts/show_ppm.sh
 . scripts/show_ppm.sh
 
-need_packages "${build_packages[@]}"
+packages=("${build_packages[@]}")
+if [ $install = yes ]; then packages+=(libvolpack1-dev); fi # for its example alone, which may be missing
+need_packages "${packages[@]}"
 say "Building (build/release)"
-# Builds only the program; scripts/test.sh builds the tests of this preset.
-build release skel-raytrace
+# Builds only the programs; scripts/test.sh builds the tests of this preset.
+build release skel-raytrace skel-volume
 
 # Without -n, one rank per core; the compute threads of each rank use the core that is its share.
 if [ -z "$ranks" ]; then ranks=$(nproc); fi
@@ -73,3 +76,18 @@ done
 results=$(grep -h '"result_xxh3"' $out/{blocks,interleaved,first-come,guided,hybrid,ring}.json | sort -u | wc -l)
 if ((results != 1)); then fail "expected one result from all schedules, found $results"; fi
 echo "All schedules gave the same picture, to the bit."
+
+scan=/usr/share/doc/libvolpack1-dev/examples/brainsmall.den
+if [ ! -f $scan ]; then
+  say "No picture of a head: no $scan"
+  exit
+fi
+say "A head, $ranks ranks"
+echo '{"file": "'$scan'", "offset": 62, "size": [128, 128, 84], "type": "uint8", "spacing": [1, 1, 1.3]}' >$out/head.json
+render() { mpiexec -n "$ranks" --bind-to none build/release/bin/skel-volume $out/head.json --spec examples/volume/specs/head.json "$@"; }
+render --progress $progress -o $out/head.png
+if [ -t 1 ]; then
+  render --size 96x96 --quiet --progress never -o $out/small.ppm
+  show_ppm $out/small.ppm
+fi
+say "Picture: $PWD/$out/head.png"
