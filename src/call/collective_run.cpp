@@ -204,7 +204,13 @@ void collective_run::check_stop() {
 // --- external events
 
 void collective_run::on_rank_lost(int rank) {
-  if (int const r = team_.from_wire(rank); r != team::none) on_lost(r);
+  int const r = team_.from_wire(rank);
+  if (r == team::none) return;
+  if (is_root() && traced_losses_.insert(r).second) {
+    double const t = span_begin();
+    span(threads_, observe::activity::loss, t, t, static_cast<std::uint64_t>(r), 0);
+  }
+  on_lost(r);
 }
 
 void collective_run::on_message(int wire_from, std::span<std::byte const> body, transport::packet& whole) {

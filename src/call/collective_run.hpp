@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -187,6 +188,7 @@ class collective_run : public run {
     bool answered = false;
   };
   std::map<int, question> doubts_;  // on the root: ranks that were asked which call they make
+  std::set<int> traced_losses_;     // in the trace
   std::vector<rank_stats> stats_;   // of the other ranks, on the root
   std::uint64_t base_messages_ = 0;
   std::uint64_t base_bytes_ = 0;

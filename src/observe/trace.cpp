@@ -32,6 +32,10 @@ char const* name(activity what) {
       return "receive";
     case activity::sink:
       return "sink";
+    case activity::steal:
+      return "steal";
+    case activity::loss:
+      return "loss";
   }
   return "unknown";
 }
@@ -45,7 +49,10 @@ std::string arguments(trace_span const& span) {
       return detail::format(R"({{"first_task":{},"tasks":{}}})", span.first_task, span.count);
     case activity::send:
     case activity::receive:
+    case activity::steal:
       return detail::format(R"({{"peer":{},"bytes":{}}})", span.first_task, span.count);
+    case activity::loss:
+      return detail::format(R"({{"rank":{}}})", span.first_task);
     case activity::idle:
       break;
   }
@@ -53,6 +60,8 @@ std::string arguments(trace_span const& span) {
 }
 
 }  // namespace
+
+bool is_moment(activity what) { return what == activity::steal || what == activity::loss; }
 
 std::map<int, process_row> processes(std::span<rank_trace const> traces) {
   std::map<int, process_row> rows;
@@ -71,6 +80,8 @@ std::string lane_name(std::uint32_t lane, activity what) {
   switch (what) {
     case activity::send:
     case activity::receive:
+    case activity::steal:
+    case activity::loss:
       return "messages";
     case activity::sink:
       return "sink";
@@ -113,12 +124,13 @@ void write_spans(atomic_file& file, rank_trace const& trace) {
     auto const duration = std::max(span.end - span.begin, 0.0);
     if (!std::isfinite(begin) || !std::isfinite(duration)) continue;  // JSON has no such numbers
     line.clear();
-    detail::append_format(
-        line,
-        ",\n"
-        R"({{"name":"{}","cat":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{}}})",
-        name(span.what), category, trace.rank, span.thread, begin * microseconds, duration * microseconds,
-        arguments(span));
+    detail::append_format(line,
+                          ",\n"
+                          R"({{"name":"{}","cat":{},"pid":{},"tid":{},"ts":{:.3f},)",
+                          name(span.what), category, trace.rank, span.thread, begin * microseconds);
+    line += is_moment(span.what) ? R"("ph":"i","s":"t",)"
+                                 : detail::format(R"("ph":"X","dur":{:.3f},)", duration * microseconds);
+    detail::append_format(line, R"("args":{}}})", arguments(span));
     file.write(line);
   }
 }

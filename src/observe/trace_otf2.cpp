@@ -38,11 +38,12 @@ constexpr std::uint64_t ticks_per_second = 1'000'000'000;
 // The archive beside its file run.otf2.
 struct archive_files {
   explicit archive_files(fs::path const& anchor_file)
-      : anchor(anchor_file), definitions(anchor_file), events(anchor_file) {
+      : anchor(anchor_file), definitions(anchor_file), markers(anchor_file), events(anchor_file) {
     definitions.replace_extension(".def");
+    markers.replace_extension(".marker");
     events.replace_extension();
   }
-  fs::path anchor, definitions, events;
+  fs::path anchor, definitions, markers, events;
 };
 
 [[noreturn]] void fail(fs::path const& path, std::string const& why) {
@@ -54,6 +55,7 @@ void remove_archive(archive_files const& old) {
   std::error_code ignored, failed;
   fs::remove(old.anchor, ignored);
   fs::remove(old.definitions, ignored);
+  fs::remove(old.markers, ignored);
   std::vector<fs::path> parts;
   for (auto const& entry : fs::directory_iterator(old.events, ignored))
     if (auto const ending = entry.path().extension(); ending == ".evt" || ending == ".def")
@@ -78,8 +80,9 @@ bool is_finite(rank_trace const& trace, trace_span const& span) {
   return std::isfinite(trace.offset_seconds + span.begin) && std::isfinite(trace.offset_seconds + span.end);
 }
 
-// The spans of all lanes, in ticks since the first or, if that is later, since the start of the context.
-lane_spans spans_by_lane(std::span<rank_trace const> traces) {
+// The spans of all lanes and the moments of all ranks, in ticks since the first or, if that is later, since
+// the start of the context.
+lane_spans spans_by_lane(std::span<rank_trace const> traces, std::vector<lane_span>& moments) {
   double first = 0;
   for (auto const& trace : traces)
     for (auto const& span : trace.spans)
@@ -92,6 +95,10 @@ lane_spans spans_by_lane(std::span<rank_trace const> traces) {
   for (auto const& trace : traces)
     for (auto const& span : trace.spans) {
       if (!is_finite(trace, span)) continue;
+      if (is_moment(span.what)) {
+        moments.push_back({ticks(trace.offset_seconds + span.begin), 0, &span, &trace});
+        continue;
+      }
       auto const begin = ticks(trace.offset_seconds + span.begin);
       auto const end = std::max(begin, ticks(trace.offset_seconds + span.end));
       all[{trace.rank, span.thread}].push_back({begin, end, &span, &trace});
@@ -150,7 +157,8 @@ class otf2_writer {
     OTF2_Error_RegisterCallback(earlier_, nullptr);
   }
 
-  void write(std::map<int, process_row> const& rows, lane_spans const& lanes) {
+  void write(std::map<int, process_row> const& rows, lane_spans const& lanes,
+             std::vector<lane_span> const& moments) {
     std::uint64_t length = 0;
     std::map<int, std::uint32_t> position;  // of a rank among the ranks that have traces
     for (auto const& [rank, row] : rows) {
@@ -168,6 +176,7 @@ class otf2_writer {
       check(OTF2_Archive_CloseDefWriter(archive_, OTF2_Archive_GetDefWriter(archive_, at.id)));
     check(OTF2_Archive_CloseDefFiles(archive_));
     write_definitions(rows, length);
+    write_markers(moments);
     check(OTF2_Archive_Close(std::exchange(archive_, nullptr)));
   }
 
@@ -202,7 +211,7 @@ class otf2_writer {
         number(peer, s.span->first_task);
         number(bytes, s.span->count);
         break;
-      case activity::idle:
+      default:
         break;
     }
     check(OTF2_AttributeList_AddStringRef(list, run, text(s.of->label)));
@@ -245,6 +254,26 @@ class otf2_writer {
     check(OTF2_EvtWriter_GetNumberOfEvents(events, &at.events));
     check(OTF2_Archive_CloseEvtWriter(archive_, events));
     return last;
+  }
+
+  void write_markers(std::vector<lane_span> const& moments) {
+    if (moments.empty()) return;
+    auto* const to = OTF2_Archive_GetMarkerWriter(archive_);
+    if (to == nullptr) fail(shown_, "OTF2: no writer of markers");
+    for (auto const what : {activity::steal, activity::loss})
+      check(
+          OTF2_MarkerWriter_WriteDefMarker(to, static_cast<OTF2_MarkerRef>(what), "skel", name(what),
+                                           what == activity::loss ? OTF2_SEVERITY_HIGH : OTF2_SEVERITY_NONE));
+    for (auto const& m : moments) {
+      auto const& s = *m.span;
+      auto const text_of = s.what == activity::loss
+                               ? detail::format("rank {} lost in {}", s.first_task, m.of->label)
+                               : detail::format("from rank {}, {} bytes", s.first_task, s.count);
+      check(OTF2_MarkerWriter_WriteMarker(to, m.begin, 0, static_cast<OTF2_MarkerRef>(s.what),
+                                          OTF2_MARKER_SCOPE_LOCATION,
+                                          locations_.at({m.of->rank, s.thread}).id, text_of.c_str()));
+    }
+    check(OTF2_Archive_CloseMarkerWriter(archive_, to));
   }
 
   void write_definitions(std::map<int, process_row> const& rows, std::uint64_t length) {
@@ -295,7 +324,8 @@ class otf2_writer {
         auto const& at = locations_.at({rank, lane});
         check(OTF2_GlobalDefWriter_WriteLocation(to, at.id, text(lane_name(lane, what)),
                                                  OTF2_LOCATION_TYPE_CPU_THREAD, at.events, group));
-        if (what == activity::send || what == activity::receive) for_messages.back() = at.id;
+        if (what == activity::send || what == activity::receive || is_moment(what))
+          for_messages.back() = at.id;
       }
       ++group;
     }
@@ -355,14 +385,16 @@ void write_otf2_trace(std::string const& path, std::span<rank_trace const> trace
   auto rows = processes(traces);
   for (auto& [rank, row] : rows)
     if (row.lanes.empty()) row.lanes.emplace(0, activity::compute);  // a rank has a location
-  auto lanes = spans_by_lane(traces);
+  std::vector<lane_span> moments;
+  auto lanes = spans_by_lane(traces, moments);
   find_partners(lanes, traces);
-  otf2_writer(folder.path(), name, path).write(rows, lanes);
+  otf2_writer(folder.path(), name, path).write(rows, lanes, moments);
   remove_archive(target);
   archive_files const made{folder.path() / target.anchor.filename()};
   try {  // the file that a program opens comes last
     fs::rename(made.events, target.events);
     fs::rename(made.definitions, target.definitions);
+    if (!moments.empty()) fs::rename(made.markers, target.markers);
     fs::rename(made.anchor, target.anchor);
   } catch (fs::filesystem_error const& bad) {
     fail(path, bad.code().message());

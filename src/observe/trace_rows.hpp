@@ -19,6 +19,8 @@ struct process_row {
 
 [[nodiscard]] std::map<int, process_row> processes(std::span<rank_trace const> traces);
 [[nodiscard]] char const* name(activity what);
+/// Whether it has no duration.
+[[nodiscard]] bool is_moment(activity what);
 [[nodiscard]] std::string process_name(int rank, process_row const& row);
 [[nodiscard]] std::string lane_name(std::uint32_t lane, activity what);
 

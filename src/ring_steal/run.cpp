@@ -298,6 +298,9 @@ void steal_run::deliver(int from, steal_message const& m, std::span<std::byte co
   }
   role::steal_actions list;
   role_.on(from, m, list);
+  if (trace_ &&
+      std::ranges::any_of(list, [](auto const& a) { return std::holds_alternative<steal::accept>(a); }))
+    span(threads_, observe::activity::steal, now(), now(), static_cast<std::uint64_t>(from), payload.size());
   perform(list, payload);
 }
 

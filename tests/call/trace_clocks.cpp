@@ -1,4 +1,4 @@
-// Traces of ranks whose clocks differ.
+// Traces of several ranks, also of ranks whose clocks differ.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,6 +13,7 @@
 #include "observe/clock_offsets.hpp"
 #include "skel/skel.hpp"
 #include "transport/hub_transport.hpp"
+#include "tree.hpp"
 
 using skel::observe::activity;
 using skel::observe::rank_trace;
@@ -51,6 +52,13 @@ auto sleep_for(std::chrono::milliseconds time) {
     return i;
   };
 }
+
+struct slow_tree : call_test::tree {
+  void run(int depth, skel::spawner<int>& more, std::uint64_t& nodes) const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    tree::run(depth, more, nodes);
+  }
+};
 
 }  // namespace
 
@@ -119,6 +127,32 @@ TEST_CASE("a lost rank does not keep the others from measuring their clocks") {
   CHECK(job.error(0).empty());
   REQUIRE(traces.size() == 2);
   CHECK(wrong_and_all_messages(traces).first == 0);
+  auto const& spans = traces[0].spans;  // the root's
+  auto const lost = [](auto const& s) { return s.what == activity::loss; };
+  CHECK(std::count_if(spans.begin(), spans.end(), lost) == 1);
+  CHECK(std::find_if(spans.begin(), spans.end(), lost)->first_task == 2);
+}
+
+TEST_CASE("a trace has every steal") {
+  hub::job job(3, 1, std::size_t{1} << 30, {}, {}, traced);
+  std::vector<rank_trace> traces;
+  std::uint64_t steals = 0;
+  job.run([&](skel::context& ctx) {
+    auto const found = skel::ring_steal(ctx, skel::on_root([] { return std::vector{7}; }), slow_tree{});
+    if (!ctx.is_root()) return;
+    traces = ctx.traces();
+    steals = found.report.steals.value_or(0);
+  });
+  std::uint64_t traced_steals = 0;
+  for (auto const& t : traces)
+    for (auto const& s : t.spans) {
+      if (s.what != activity::steal) continue;
+      ++traced_steals;
+      CHECK(s.first_task < 3);
+      CHECK(s.first_task != static_cast<std::uint64_t>(t.rank));
+    }
+  CHECK(traced_steals == steals);
+  CHECK(steals > 0);
 }
 
 TEST_CASE("clocks are measured only for traces") {

@@ -96,6 +96,19 @@ TEST_CASE("a Chrome trace has processes, threads and spans in microseconds") {
   CHECK(spans[1]["args"] == nlohmann::json{{"peer", 7}, {"bytes", 3}});
 }
 
+TEST_CASE("steals and losses are moments of a Chrome trace") {
+  auto const trace =
+      written({{0, "oak", "farm 1", 10, 0, {span_at(1, activity::steal), span_at(2, activity::loss)}}});
+  auto const moments = events(trace, "i");
+  REQUIRE(moments.size() == 2);
+  CHECK(moments[0]["name"] == "steal");
+  CHECK(moments[0]["ts"] == 11e6);
+  CHECK(moments[0]["args"] == nlohmann::json{{"peer", 7}, {"bytes", 3}});
+  CHECK(moments[1]["name"] == "loss");
+  CHECK(moments[1]["args"] == nlohmann::json{{"rank", 7}});
+  CHECK(events(trace, "X").empty());
+}
+
 TEST_CASE("a trace parses whatever is in it") {
   auto endless = span_at(0);
   endless.end = std::numeric_limits<double>::infinity();

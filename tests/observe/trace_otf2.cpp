@@ -172,6 +172,19 @@ TEST_CASE("an OTF2 archive nests spans, and pairs no messages if some were dropp
   CHECK(written.definitions.find("rank 1 on elm (7 older spans dropped)") != std::string::npos);
 }
 
+TEST_CASE("steals and losses are markers of an OTF2 archive") {
+  rank_trace trace{0, "oak", "farm 1", 1, 0, {}};
+  trace.spans = {{0.25, 0.25, 2, 40, 1, activity::steal}, {0.5, 0.5, 3, 0, 1, activity::loss}};
+  test::temporary_directory const directory;
+  auto const path = directory.file("t.otf2");
+  write_trace(path, std::vector{trace});
+  auto const markers = output_of(std::string(OTF2_MARKER) + " " + path + " 2>&1");
+  auto const has = [&](char const* text) { return markers.find(text) != std::string::npos; };
+  CHECK(has("Time: 1250000000, Duration 0, Scope: LOCATION:0, Text: \"from rank 2, 40 bytes\""));
+  CHECK(has("Time: 1500000000, Duration 0, Scope: LOCATION:0, Text: \"rank 3 lost in farm 1\""));
+  CHECK(read(path, {{0, 0}}).regions.empty());
+}
+
 TEST_CASE("an OTF2 archive replaces nothing but another one") {
   test::temporary_directory const directory;
   auto const path = directory.file("t.otf2"), beside = directory.file("t");

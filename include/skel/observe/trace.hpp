@@ -16,7 +16,9 @@ enum class activity : std::uint8_t {
   idle,     ///< waits
   send,     ///< sends a message
   receive,  ///< receives a message
-  sink      ///< calls the sink
+  sink,     ///< calls the sink
+  steal,    ///< has got tasks of another rank: a moment
+  loss      ///< the root counts a rank as lost: a moment
 };
 
 /// One span of one thread. Seconds count from the start of the run on the root, by the root's clock.
@@ -24,8 +26,8 @@ enum class activity : std::uint8_t {
 struct trace_span {
   double begin = 0;              ///< in seconds
   double end = 0;                ///< in seconds
-  std::uint64_t first_task = 0;  ///< compute, sink: first task of the range; send, receive: the peer's rank
-  std::uint64_t count = 0;       ///< compute, sink: tasks; send, receive: bytes
+  std::uint64_t first_task = 0;  ///< compute, sink: first task of the range; loss: the rank; else: the peer's
+  std::uint64_t count = 0;       ///< compute, sink: tasks; send, receive, steal: bytes
   std::uint32_t thread = 0;      ///< compute thread; above those, one lane for messages and one for the sink
   activity what = activity::compute;  ///< what the thread does
 };
@@ -46,8 +48,8 @@ struct rank_trace {
 void write_chrome_trace(std::string const& path, std::span<rank_trace const> traces);
 
 /// Writes them as an OTF2 archive if `path` ends in .otf2, otherwise as a Chrome trace. An archive
-/// run.otf2 has a file run.def and a folder run beside it, and replaces an earlier one. Throws
-/// skel::error if it cannot be written, usage_error if this build has no OTF2 (SKEL_OTF2).
+/// run.otf2 has files run.def and run.marker and a folder run beside it, and replaces an earlier one.
+/// Throws skel::error if it cannot be written, usage_error if this build has no OTF2 (SKEL_OTF2).
 void write_trace(std::string const& path, std::span<rank_trace const> traces);
 
 /// Throws what write_trace() would throw, before there is a trace.
