@@ -143,7 +143,10 @@ class View(unittest.TestCase):
         self.assertEqual(text.count("<svg"), 3 + 3)
 
     def test_a_loss_and_left_out_tasks_are_shown(self):
-        report, _ = self.simulate("loss", 4, 40, "--fail", "2@0.05")
+        report, trace = self.simulate("loss", 4, 40, "--fail", "2@0.05")
+        page, _ = self.view(report, trace)
+        self.assertIn("rank 2 lost", page.text)
+        self.assertNotIn("steal", page.text)
         r = json.loads(report.read_text())
         self.assertEqual(r["lost_ranks"], [2])
         r["failed_tasks"] = [{"task": 7, "rank": 1, "times": 3, "text": "bad <b>input</b> & more"}]
@@ -151,6 +154,15 @@ class View(unittest.TestCase):
         page, _ = self.view(report)
         self.assertEqual(page.cell("lost ranks"), "2")
         self.assertIn(["7", "1", "3", "bad <b>input</b> & more"], page.rows)
+
+    def test_steals_are_shown(self):
+        report, trace = self.simulate("steal", 3, 60, "--skeleton", "ring_steal")
+        steals = [e for e in json.loads(trace.read_text())["traceEvents"] if e.get("name") == "steal"]
+        self.assertGreater(len(steals), 0)
+        page, text = self.view(report, trace)
+        self.assertIn("steal", page.text)
+        self.assertNotIn("lost", page.text.split("Timeline")[1])
+        self.assertGreaterEqual(text.count("<use "), len(steals))  # a mark each, and those of axes
 
     def test_many_ranks(self):
         report, trace = self.simulate("many", 300, 6000)
