@@ -39,6 +39,27 @@ vector3 tricubic::gradient(vector3 const& u) const {
           contract(b, x, y, bernstein_slope(u[2]))};
 }
 
+tricubic::both tricubic::look(vector3 const& u) const {
+  auto const x = bernstein(u[0]), y = bernstein(u[1]), z = bernstein(u[2]);
+  auto const dx = bernstein_slope(u[0]), dy = bernstein_slope(u[1]), dz = bernstein_slope(u[2]);
+  both sum{};
+  for (std::size_t k = 0; k < 4; ++k) {
+    double plane = 0, plane_x = 0, plane_y = 0;
+    for (std::size_t j = 0; j < 4; ++j) {
+      auto const* const r = &b[4 * (j + 4 * k)];
+      double const row = x[0] * r[0] + x[1] * r[1] + x[2] * r[2] + x[3] * r[3];
+      plane += y[j] * row;
+      plane_x += y[j] * (dx[0] * r[0] + dx[1] * r[1] + dx[2] * r[2] + dx[3] * r[3]);
+      plane_y += dy[j] * row;
+    }
+    sum.value += z[k] * plane;
+    sum.gradient[0] += z[k] * plane_x;
+    sum.gradient[1] += z[k] * plane_y;
+    sum.gradient[2] += dz[k] * plane;
+  }
+  return sum;
+}
+
 tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides) {
   // Along each axis: b0 = f0, b1 = f0 + h f0'/3, b2 = f1 - h f1'/3, b3 = f1. Each corner thus
   // determines the two coefficients next to it along each axis, from its eight data, one axis after

@@ -16,9 +16,11 @@ cell_surface::cell_surface(node_grid const& grid, surface_options const& options
       layer_(layer),
       rows_(rows),
       lattice_(grid, options.edges_per_cell()),
-      surfaces_(options.values.size()) {}
+      surfaces_(options.values.size()),
+      tolerance_(options.tolerance) {}
 
-void cell_surface::begin_cell(control_net const& net, std::size_t x, std::size_t row) {
+void cell_surface::begin_cell(tricubic const& cell, control_net const& net, std::size_t x, std::size_t row) {
+  polynomial_ = &cell;
   net_ = &net;
   cell_ = {x, row, layer_.number()};
   auto const n = net.parts() + 1;
@@ -39,6 +41,7 @@ void cell_surface::add(std::size_t value) {
   for (std::size_t k = 0; k < net_->parts(); ++k)
     for (std::size_t j = 0; j < net_->parts(); ++j)
       for (std::size_t i = 0; i < net_->parts(); ++i) add_part(value, {i, j, k});
+  if (!patch_.triangles.empty()) add_patch(surfaces_[value], values_[value]);
 }
 
 void cell_surface::add_part(std::size_t value, lattice_point const& part) {
@@ -61,11 +64,72 @@ void cell_surface::add_part(std::size_t value, lattice_point const& part) {
   for (std::size_t e = 0; e < 12; ++e) {
     if (((c.edges >> e) & 1U) == 0) continue;
     auto const& from = cube_edges[e].from;
-    vertices[e] = vertex(s, v, cube_edges[e].axis, {part[0] + from[0], part[1] + from[1], part[2] + from[2]});
+    lattice_point const at{part[0] + from[0], part[1] + from[1], part[2] + from[2]};
+    vertices[e] =
+        tolerance_ > 0 ? patch_vertex(v, cube_edges[e].axis, at) : vertex(s, v, cube_edges[e].axis, at);
   }
+  auto& triangles = tolerance_ > 0 ? patch_.triangles : s.triangles;
   for (std::size_t i = 0; i < 3U * c.triangles; i += 3)
-    s.triangles.push_back({vertices[c.corners[i]], vertices[c.corners[i + 1]], vertices[c.corners[i + 2]]});
-  counts.polygons += c.polygons;
+    triangles.push_back({vertices[c.corners[i]], vertices[c.corners[i + 1]], vertices[c.corners[i + 2]]});
+  if (!(tolerance_ > 0)) counts.polygons += c.polygons;
+}
+
+std::uint32_t cell_surface::patch_vertex(double value, std::size_t axis, lattice_point const& from) {
+  auto const edge = key(axis, from);
+  auto& known = patch_vertices_.of(edge);
+  if (known != vertex_table::none) return known;
+  known = static_cast<std::uint32_t>(patch_.vertices.size());
+  surface_patch::vertex v{edge, axis, from, 0, {}};
+  auto const* const b = net_->at(3 * from[0], 3 * from[1], 3 * from[2]);
+  auto const stride = net_->stride(axis);
+  double const t = edge_root({b[0], b[stride], b[2 * stride], b[3 * stride]}, value);
+  for (std::size_t a = 0; a < 3; ++a) {
+    v.at[a] = (static_cast<double>(from[a]) + (a == axis ? t : 0)) / static_cast<double>(net_->parts());
+    if (a == axis) continue;
+    if (from[a] == 0) v.faces |= 1U << (2 * a);
+    if (from[a] == net_->parts()) v.faces |= 2U << (2 * a);
+  }
+  patch_.vertices.push_back(v);
+  return known;
+}
+
+/// Adds the patch, simplified, to the surface, and empties it.
+void cell_surface::add_patch(surface& s, double value) {
+  vector3 sides;
+  for (std::size_t a = 0; a < 3; ++a) sides[a] = grid_.axis(a).at[cell_[a] + 1] - grid_.axis(a).at[cell_[a]];
+  simplify(patch_, *polynomial_, sides, value, tolerance_);
+  std::vector<std::uint32_t> numbers(patch_.vertices.size(), vertex_table::none);
+  auto const number = [&](std::uint32_t i) {
+    auto const& v = patch_.vertices[i];
+    if (numbers[i] != vertex_table::none) return numbers[i];
+    if (v.faces == 0) return numbers[i] = make_vertex(s, v.at);
+    auto& shared = s.vertices.of(v.edge);
+    if (shared == vertex_table::none && made_elsewhere(v.axis, v.from)) {
+      shared = foreign_bit<std::uint32_t> | static_cast<std::uint32_t>(s.foreign.size());
+      s.foreign.push_back(v.edge);
+    } else if (shared == vertex_table::none) {
+      shared = make_vertex(s, v.at);
+      share(s, v.axis, v.from, v.edge, shared);
+    }
+    return numbers[i] = shared;
+  };
+  for (auto const& t : patch_.triangles) s.triangles.push_back({number(t[0]), number(t[1]), number(t[2])});
+  counts.polygons += patch_.triangles.size();
+  patch_ = {};
+  patch_vertices_ = {};
+}
+
+std::uint32_t cell_surface::make_vertex(surface& s, vector3 const& at) const {
+  point position;
+  auto gradient = polynomial_->gradient(at);
+  for (std::size_t a = 0; a < 3; ++a) {
+    auto const& nodes = grid_.axis(a).at;
+    position[a] = static_cast<float>(std::lerp(nodes[cell_[a]], nodes[cell_[a] + 1], at[a]));
+    gradient[a] /= nodes[cell_[a] + 1] - nodes[cell_[a]];
+  }
+  s.positions.push_back(position);
+  s.normals.push_back(normalized({-gradient[0], -gradient[1], -gradient[2]}));
+  return static_cast<std::uint32_t>(s.positions.size() - 1);
 }
 
 edge_key cell_surface::key(std::size_t axis, lattice_point const& from) const {

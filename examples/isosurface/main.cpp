@@ -49,7 +49,7 @@ void add_surface_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::Range(0, most_level));
   app.add_option("--tolerance", o.tolerance,
-                 "order 3: halve cells until triangles are this close to the surface; reads the volume twice")
+                 "order 3: as few triangles as stay about this close to the surface; reads the volume twice")
       ->check(CLI::PositiveNumber)
       ->excludes("--level");
 }
@@ -105,11 +105,12 @@ void check(options& o) {
                             "\"");
 }
 
-/// Determines the level for --tolerance.
+/// Determines the level for --tolerance, from which vertices are removed.
 int set_level(skel::context& ctx, open_function const& open, options& o) {
   if (o.tolerance > 0 && o.surface.order == 3) {
     int const wanted = level_for(ctx, open, o.surface, o.tolerance);
     o.surface.level = std::min(wanted, most_level);
+    o.surface.tolerance = o.tolerance;
     return wanted;
   }
   return o.surface.level;

@@ -18,6 +18,8 @@ struct surface_options {
   int order = 1;               ///< 1: trilinear cells, C0; 3: tricubic, C1
   std::size_t step = 1;        ///< samples per cell in x and y
   int level = 1;               ///< order 3: number of halvings of cells along each axis
+  /// Order 3: how far triangles may be from the surface when vertices are removed; 0: none are.
+  double tolerance = 0;
   difference_rule rule = difference_rule::second;
   /// Each layer makes the vertices in its lowest plane itself, instead of those of the layer below.
   bool layers_apart = false;

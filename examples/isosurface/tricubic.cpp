@@ -13,7 +13,7 @@ piece_mesh extract_tricubic(node_grid const& grid, surface_options const& option
       grid, options.values, layer, rows,
       [&](tricubic const& cell, hull const& around, vector3 const&, std::size_t x, std::size_t row) {
         net.divide(cell);
-        surface.begin_cell(net, x, row);
+        surface.begin_cell(cell, net, x, row);
         for (std::size_t v = 0; v < options.values.size(); ++v)
           if (around.straddles(options.values[v])) surface.add(v);
       });

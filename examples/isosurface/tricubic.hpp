@@ -12,6 +12,9 @@ namespace isosurface {
 /// on the surface up to rounding; normals are the polynomial's gradients there. Neighbours have
 /// bitwise equal values on their common face, so there are no cracks, whichever rank computes them.
 ///
+/// With options.tolerance, each cell then removes what it does not need of this mesh
+/// (surface_patch.hpp).
+///
 /// A part without a change of sign at its corners that still straddles a value after two more
 /// halvings is counted as unresolved. Holes and arguments are those of extract_trilinear, except
 /// that no classes are needed.

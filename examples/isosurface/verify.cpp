@@ -141,20 +141,23 @@ template <class... Args>
                                           fmt::format(text, std::forward<Args>(args)...));
 }
 
-/// Allows for the rounding of vertices to floats.
+/// Allows for the rounding of vertices to floats, and for the tolerance.
 void check_vertices(field const& f, volume_data::grid const& volume, surface_options const& options,
                     mesh const& m) {
   double far = 0;
   for (auto const& at : volume.header.coordinates)
     far = std::max({far, std::abs(at.front()), std::abs(at.back())});
   double const step = 1.2e-7 * far, little = 1e-9 * f.greatest(), flat = 1e-3 * f.greatest() / far;
+  auto const moved = [&](std::array<double, 3> const& g) {
+    return 2 * options.tolerance * (std::hypot(g[0], g[1], g[2]) + flat);
+  };
   for (auto const& part : m.parts)
     for (auto v = part.first_vertex; v < part.end_vertex; ++v) {
       auto const &p = m.positions[v], &n = m.normals[v];
       auto const here = f(p);
       auto const& g = here.gradient;
       if (!(std::abs(here.value - part.value) <=
-            step * (std::abs(g[0]) + std::abs(g[1]) + std::abs(g[2])) + little))
+            step * (std::abs(g[0]) + std::abs(g[1]) + std::abs(g[2])) + little + moved(g)))
         fail("vertex ({}, {}, {}): the field is {}, expected {}", p[0], p[1], p[2], here.value, part.value);
       if (!(std::abs(std::hypot(n[0], n[1], n[2]) - 1) < 1e-5))
         fail("vertex ({}, {}, {}): the length of the normal must be 1", p[0], p[1], p[2]);

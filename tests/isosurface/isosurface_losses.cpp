@@ -110,6 +110,7 @@ int main(int argc, char** argv) {
     auto const open = test::volume(test::counted({14, 13, 25}), bumps);
     auto options = test::order(p.seed % 2 == 0 ? 1 : 3, {-0.3, 0.6});
     options.rows_per_piece = 2;
+    options.tolerance = p.seed % 4 == 1 ? 0.02 : 0;  // even seeds: order 1
     auto const group_size = static_cast<unsigned>(std::atoi(argv[2]));
     if (p.when == "write") return run_in_parts(ctx, p, group_size, open, options);
     auto const expected = test::model(open, options).mesh;

@@ -22,17 +22,18 @@ double with_bad_samples(double x, double y, double z) {
 }  // namespace
 
 TEST_CASE("the mesh is the same for every share, packet and height of pieces, and after transfer") {
-  auto const order = GENERATE(1, 3);
+  auto const [order, tolerance] = GENERATE(std::pair{1, 0.0}, std::pair{3, 0.0}, std::pair{3, 0.05});
   auto const f = GENERATE(0, 1) == 0 ? bumps : with_bad_samples;
   auto const open = test::volume(test::counted({14, 11, 9}), f,
                                  GENERATE(test::rows_of::volume, test::rows_of::decoded_slice));
   auto o = test::order(order, {-0.5, 0.1, 0.8});
+  o.tolerance = tolerance;
   o.step = GENERATE(1U, 3U);
   o.rule = GENERATE(test::iso::difference_rule::second, test::iso::difference_rule::fourth,
                     test::iso::difference_rule::paper);
   auto const whole = test::model(open, o);
   CHECK(whole.counts.slices_read == 9);
-  REQUIRE(whole.mesh.triangles.size() > (o.step > 1 ? 5U : f == bumps ? 500U : 20U));
+  REQUIRE(whole.mesh.triangles.size() > (o.step > 1 || o.tolerance > 0 ? 5U : f == bumps ? 500U : 20U));
   for (std::size_t const rows : {1U, 2U, 3U, 7U})
     for (auto const& how :
          {test::partition{}, test::partition{1, 1, true}, test::partition{4, 1, true, {}, true},
@@ -40,7 +41,7 @@ TEST_CASE("the mesh is the same for every share, packet and height of pieces, an
           test::partition{3, 2, false, {4, 0, 5, 2, 6, 7, 3, 1}}}) {
       o.rows_per_piece = rows;
       auto const m = test::model(open, o, how);
-      CAPTURE(order, rows, how.share);
+      CAPTURE(o.order, o.tolerance, rows, how.share);
       CHECK(test::same(m.mesh, whole.mesh));
       CHECK(m.counts.holes == whole.counts.holes);
       CHECK((m.counts.slices_read > 9) == (how.share < 9));

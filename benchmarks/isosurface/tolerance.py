@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Compares meshes of skel-isosurface --tolerance with those of a uniform --level that are as far from the surface.
+
+    benchmarks/isosurface/tolerance.py --bin build/release/bin [--levels 1 2] [--fields marschner-lobb] [--check]
+
+Distances are measured from the kept model (skel-isosurface-eval): random points on the triangles, uniform by area, walk
+to the isosurface along the gradient (Newton's method). For each level the script looks for the tolerance with the fewest
+triangles whose largest distance is not above the level's, and for another one for the root mean square. Needs python3-numpy.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+VALUE = 0.5
+TARGET = 1 / 3
+
+
+def run(command, given=None):
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def read_ply(path):
+    counts, columns, element = {}, [], ""
+    with open(path, "rb") as file:
+        while (words := file.readline().decode().split()) != ["end_header"]:
+            if words[0] == "element":
+                element = words[1]
+                counts[element] = int(words[2])
+            elif words[0] == "property" and element == "vertex":
+                columns.append((words[2], {"float": "<f4", "double": "<f8"}[words[1]]))
+        vertices = np.frombuffer(file.read(counts["vertex"] * np.dtype(columns).itemsize), columns)
+        faces = np.frombuffer(file.read(), [("n", "u1"), ("corners", "<i4", 3)])
+    return np.stack([vertices[a] for a in "xyz"], 1).astype(float), faces["corners"]
+
+
+class Field:
+    def __init__(self, binaries, name, folder, points):
+        self.modeler = os.path.join(binaries, "skel-isosurface")
+        self.evaluator = os.path.join(binaries, "skel-isosurface-eval")
+        self.name, self.points = name, points
+        self.mesh = os.path.join(folder, "mesh.ply")
+        self.model = os.path.join(folder, "field.model")
+        self.surface("--level", 0, "--model", self.model)
+
+    def surface(self, *options):
+        run([self.modeler, "--field", self.name, "--iso", str(VALUE), "--order", "3", "--quiet", "-o", self.mesh,
+             *map(str, options)])
+
+    def evaluate(self, at):
+        lines = "\n".join(f"{x:.17g} {y:.17g} {z:.17g}" for x, y, z in at)
+        return np.array(run([self.evaluator, self.model], lines).split(), float).reshape(-1, 4)
+
+    def measure(self, *options):
+        """Triangles, largest and root mean square distance."""
+        self.surface(*options)
+        positions, triangles = read_ply(self.mesh)
+        a, b, c = (positions[triangles[:, i]] for i in range(3))
+        area = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))
+        random = np.random.default_rng(1)
+        chosen = np.searchsorted(area, random.random(self.points) * area[-1]).clip(0, len(area) - 1)
+        u, v = random.random((2, self.points, 1))
+        u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
+        start = a[chosen] + u * (b - a)[chosen] + v * (c - a)[chosen]
+        low, high = start.min(0), start.max(0)
+        at = start
+        for _ in range(3):
+            here = self.evaluate(at)
+            slope = here[:, 1:]
+            step = (here[:, 0] - VALUE) / np.maximum((slope**2).sum(1), 1e-12)
+            at = (at - step[:, None] * slope).clip(low, high)
+        distance = np.linalg.norm(at - start, axis=1)
+        return len(triangles), distance.max(), np.sqrt((distance**2).mean())
+
+    def fewest(self, kind, limit, tolerance):
+        """The result with the largest tolerance whose error is not above the limit."""
+        best, low, high = None, tolerance / 8, tolerance * 8
+        for _ in range(6):
+            middle = np.sqrt(low * high)
+            result = self.measure("--tolerance", middle)
+            if result[kind] <= limit:
+                best, low = (*result, middle), middle
+            else:
+                high = middle
+        return best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default="build/release/bin", help="directory of skel-isosurface")
+    parser.add_argument("--fields", nargs="+", default=["marschner-lobb", "metaballs"])
+    parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--points", type=int, default=60000, help="at which distances are measured")
+    parser.add_argument("--check", action="store_true", help="exit code 1 if a ratio is above a third")
+    options = parser.parse_args()
+    good = True
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.fields:
+            field = Field(options.bin, name, folder, options.points)
+            for level in options.levels:
+                triangles, *errors = field.measure("--level", level)
+                print(f"{name} level {level}: {triangles} triangles, largest {errors[0]:.2e}, rms {errors[1]:.2e}")
+                for kind, what in ((1, "largest"), (2, "rms")):
+                    guess = errors[0] if kind == 1 else 2.5 * errors[1]
+                    found = field.fewest(kind, errors[kind - 1], guess)
+                    ratio = found[0] / triangles if found else float("inf")
+                    good = good and ratio <= TARGET
+                    if found:
+                        print(f"  same {what}: {found[0]} triangles, largest {found[1]:.2e}, rms {found[2]:.2e}, "
+                              f"--tolerance {found[3]:.3g}; {ratio:.2f} of the triangles", flush=True)
+    return 1 if options.check and not good else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
