@@ -4,6 +4,7 @@
 #include <cmath>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 namespace isosurface {
 
@@ -97,6 +98,8 @@ class collapser {
     vector3 normal;  // towards lower values
   };
 
+  static constexpr double least_facing = 0.5;  // triangles are turned by at most 60 degrees
+
   [[nodiscard]] bool fixed(index v) const { return patch_.vertices[v].faces != 0; }
 
   [[nodiscard]] place look(vector3 const& p) const {
@@ -168,17 +171,34 @@ class collapser {
   struct quality {
     double off = 0;     // the greatest distance of a sample
     double facing = 1;  // the least cosine between a triangle's normal and the surface's
+    // Distances by which the moved vertex may shift along its normal, so that all samples are within
+    // the tolerance, to first order.
+    double least_shift = -INFINITY, greatest_shift = INFINITY;
   };
-  /// Of a triangle; the edge from its corner `first` to the next is sampled, too.
-  [[nodiscard]] quality judge(std::array<vector3, 3> const& p, std::size_t first) const {
+  /// Takes a sample into account in which the moved vertex has this weight.
+  void add_sample(quality& q, double off, double weight) const {
+    q.off = std::max(q.off, std::abs(off));
+    q.least_shift = std::max(q.least_shift, (-tolerance_ - off) / weight);
+    q.greatest_shift = std::min(q.greatest_shift, (tolerance_ - off) / weight);
+  }
+  /// Takes a triangle into account, with the edge from its corner `moved` to the next.
+  void add_triangle(quality& q, std::array<vector3, 3> const& p, std::size_t moved) const {
     auto const middle = look((1.0 / 3) * (p[0] + p[1] + p[2]));
-    auto const edge = look(0.5 * (p[first] + p[(first + 1) % 3]));
+    add_sample(q, middle.off, 1.0 / 3);
+    add_sample(q, look(0.5 * (p[moved] + p[(moved + 1) % 3])).off, 0.5);
     auto const n = cross(p[1] - p[0], p[2] - p[0]);
     double const size = length(n);
-    return {std::max(std::abs(middle.off), std::abs(edge.off)), size > 0 ? dot(n, middle.normal) / size : 0};
+    q.facing = std::min(q.facing, size > 0 ? dot(n, middle.normal) / size : 0);
   }
-  static quality worst(quality const& a, quality const& b) {
-    return {std::max(a.off, b.off), std::min(a.facing, b.facing)};
+  [[nodiscard]] bool good(quality const& q) const { return q.off <= tolerance_ && q.facing >= least_facing; }
+  [[nodiscard]] bool no_worse(quality const& next, quality const& before) const {
+    return next.off <= std::max(tolerance_, before.off) &&
+           next.facing >= std::min(least_facing, before.facing);
+  }
+  [[nodiscard]] bool in_cell(vector3 const& p) const {
+    for (std::size_t a = 0; a < 3; ++a)
+      if (!(p[a] >= 0 && p[a] <= sides_[a])) return false;
+    return true;
   }
   [[nodiscard]] std::array<vector3, 3> corners(index t) const {
     auto const& c = patch_.triangles[t];
@@ -191,14 +211,14 @@ class collapser {
   /// Of the triangles that a collapse changes, if u and v were at these places.
   [[nodiscard]] quality changed(candidate const& c, vector3 const& u, vector3 const& v) const {
     quality all;
-    if (!fixed(c.v)) all.off = std::max(std::abs(look(u).off), std::abs(look(v).off));
+    if (!fixed(c.v)) add_sample(all, look(u).off, 1), add_sample(all, look(v).off, 1);
     auto const add = [&](index moved, index other, vector3 const& at) {
       for (auto const t : around_[moved]) {
         if (has(t, other)) continue;
         auto p = corners(t);
         auto const i = corner(t, moved);
         p[i] = at;
-        all = worst(all, judge(p, i));
+        add_triangle(all, p, i);
       }
     };
     add(c.u, c.v, u);
@@ -218,21 +238,15 @@ class collapser {
     }
   }
 
-  void try_collapse(candidate const& c) {
-    constexpr double facing = 0.5;
+  void try_collapse(candidate c) {
     if (!keeps_topology(c.u, c.v)) return;
-    auto to = c.to;
-    if (!fixed(c.v) && std::ranges::any_of(std::array{0, 1, 2}, [&](auto a) {
-          auto const i = static_cast<std::size_t>(a);
-          return !(to[i] >= 0 && to[i] <= sides_[i]);
-        }))
-      return;
-    auto const next = changed(c, to, to);
-    if (!(next.off <= tolerance_ && next.facing >= facing)) {
-      auto const before = changed(c, at_[c.u], at_[c.v]);
-      if (!(next.off <= std::max(tolerance_, before.off) && next.facing >= std::min(facing, before.facing)))
-        return;
+    auto next = changed(c, c.to, c.to);
+    if (!fixed(c.v) && !good(next) && next.least_shift <= next.greatest_shift) {
+      c.to = c.to + (next.least_shift + next.greatest_shift) / 2 * look(c.to).normal;
+      next = changed(c, c.to, c.to);
     }
+    if (!fixed(c.v) && !in_cell(c.to)) return;
+    if (!good(next) && !no_worse(next, changed(c, at_[c.u], at_[c.v]))) return;
     auto& of_v = around_[c.v];
     for (auto const t : around_[c.u]) {
       if (has(t, c.v)) {
@@ -246,7 +260,7 @@ class collapser {
     }
     around_[c.u].clear();
     quadrics_[c.v] = quadrics_[c.u] + quadrics_[c.v];
-    at_[c.v] = to;
+    at_[c.v] = c.to;
     ++changes_[c.v];
     for (auto const w : neighbours(c.v)) consider(c.v, w);
   }
@@ -272,19 +286,16 @@ class collapser {
     }
     if (!(weights > 0)) return;
     auto const to = at_[v] + std::clamp(-sum / weights, -tolerance_, tolerance_) * n;
-    for (std::size_t a = 0; a < 3; ++a)
-      if (!(to[a] >= 0 && to[a] <= sides_[a])) return;
-    auto const old = at_[v];
+    if (!in_cell(to)) return;
     auto const star = [&] {
-      quality all{std::abs(look(at_[v]).off), 1};
-      for (auto const t : around_[v]) all = worst(all, judge(corners(t), corner(t, v)));
+      quality all;
+      add_sample(all, look(at_[v]).off, 1);
+      for (auto const t : around_[v]) add_triangle(all, corners(t), corner(t, v));
       return all;
     };
     auto const before = star();
-    at_[v] = to;
-    auto const next = star();
-    if (!(next.off <= std::max(tolerance_, before.off) && next.facing >= std::min(0.5, before.facing)))
-      at_[v] = old;
+    auto const old = std::exchange(at_[v], to);
+    if (!no_worse(star(), before)) at_[v] = old;
   }
 
   void finish() {
