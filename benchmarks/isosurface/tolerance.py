@@ -5,7 +5,8 @@
 
 Distances are measured from the kept model (skel-isosurface-eval): random points on the triangles, uniform by area, walk
 to the isosurface along the gradient (Newton's method). For each level the script looks for the tolerance with the fewest
-triangles whose largest distance is not above the level's, and for another one for the root mean square. Needs python3-numpy.
+triangles whose largest distance is not above the level's, and for another one for the root mean square. Needs python3-numpy,
+and --picture FILE.png, which draws a uniform mesh beside one with a tolerance instead, python3-matplotlib.
 """
 import argparse
 import os
@@ -80,8 +81,8 @@ class Field:
 
     def fewest(self, kind, limit, tolerance):
         """The result with the largest tolerance whose error is not above the limit."""
-        best, low, high = None, tolerance / 8, tolerance * 8
-        for _ in range(6):
+        best, low, high = None, tolerance / 4, tolerance * 4
+        for _ in range(5):
             middle = np.sqrt(low * high)
             result = self.measure("--tolerance", middle)
             if result[kind] <= limit:
@@ -91,16 +92,43 @@ class Field:
         return best
 
 
+def draw(binaries, folder, path):
+    from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+    field = Field(binaries, "marschner-lobb:25x25x25", folder, 0)
+    figure = Figure(figsize=(9, 4))
+    for i, options in enumerate((["--level", "2"], ["--tolerance", "0.01"])):
+        field.surface(*options)
+        positions, triangles = read_ply(field.mesh)
+        triangles = triangles[(positions[triangles].mean(1)[:, :2] > 0).all(1)]  # a quarter
+        axes = figure.add_subplot(1, 2, i + 1, projection="3d", computed_zorder=False)
+        corners = positions[triangles]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        light = 0.65 + 0.35 * normals @ (0.5, -0.3, 0.8) / np.maximum(np.linalg.norm(normals, axis=1), 1e-12)
+        colours = np.clip(np.outer(light, (0.70, 0.83, 0.92)), 0, 1)
+        axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, edgecolor="#08306b", linewidth=0.3))
+        axes.set(xlim=(0, 1), ylim=(0, 1), zlim=(-0.5, 0.5), title=f"{' '.join(options)}: {len(triangles):,} triangles")
+        axes.view_init(55, -60)
+        axes.set_axis_off()
+        axes.set_box_aspect((1, 1, 1), zoom=1.45)
+    figure.subplots_adjust(0, 0, 1, 0.94, 0, 0)
+    figure.savefig(path, dpi=80)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default="build/release/bin", help="directory of skel-isosurface")
     parser.add_argument("--fields", nargs="+", default=["marschner-lobb", "metaballs"])
     parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--points", type=int, default=60000, help="at which distances are measured")
+    parser.add_argument("--picture", metavar="FILE.png")
     parser.add_argument("--check", action="store_true", help="exit code 1 if a ratio is above a third")
     options = parser.parse_args()
     good = True
     with tempfile.TemporaryDirectory() as folder:
+        if options.picture:
+            draw(options.bin, folder, options.picture)
+            return 0
         for name in options.fields:
             field = Field(options.bin, name, folder, options.points)
             for level in options.levels:

@@ -36,6 +36,23 @@ void cell_surface::begin_cell(tricubic const& cell, control_net const& net, std:
       }
 }
 
+/// The vertex of an edge, made at first use, or of another piece.
+template <class Make>
+std::uint32_t cell_surface::vertex(surface& s, std::size_t axis, lattice_point const& from,
+                                   Make const& make) {
+  auto const edge = key(axis, from);
+  auto& v = s.vertices.of(edge);
+  if (v != vertex_table::none) return v;
+  if (made_elsewhere(axis, from)) {
+    v = foreign_bit<std::uint32_t> | static_cast<std::uint32_t>(s.foreign.size());
+    s.foreign.push_back(edge);
+  } else {
+    v = make();
+    share(s, axis, from, edge, v);
+  }
+  return v;
+}
+
 void cell_surface::add(std::size_t value) {
   ++counts.active;
   for (std::size_t k = 0; k < net_->parts(); ++k)
@@ -65,8 +82,9 @@ void cell_surface::add_part(std::size_t value, lattice_point const& part) {
     if (((c.edges >> e) & 1U) == 0) continue;
     auto const& from = cube_edges[e].from;
     lattice_point const at{part[0] + from[0], part[1] + from[1], part[2] + from[2]};
-    vertices[e] =
-        tolerance_ > 0 ? patch_vertex(v, cube_edges[e].axis, at) : vertex(s, v, cube_edges[e].axis, at);
+    auto const axis = cube_edges[e].axis;
+    vertices[e] = tolerance_ > 0 ? patch_vertex(v, axis, at)
+                                 : vertex(s, axis, at, [&] { return make_vertex(s, v, axis, at); });
   }
   auto& triangles = tolerance_ > 0 ? patch_.triangles : s.triangles;
   for (std::size_t i = 0; i < 3U * c.triangles; i += 3)
@@ -101,17 +119,10 @@ void cell_surface::add_patch(surface& s, double value) {
   std::vector<std::uint32_t> numbers(patch_.vertices.size(), vertex_table::none);
   auto const number = [&](std::uint32_t i) {
     auto const& v = patch_.vertices[i];
-    if (numbers[i] != vertex_table::none) return numbers[i];
-    if (v.faces == 0) return numbers[i] = make_vertex(s, v.at);
-    auto& shared = s.vertices.of(v.edge);
-    if (shared == vertex_table::none && made_elsewhere(v.axis, v.from)) {
-      shared = foreign_bit<std::uint32_t> | static_cast<std::uint32_t>(s.foreign.size());
-      s.foreign.push_back(v.edge);
-    } else if (shared == vertex_table::none) {
-      shared = make_vertex(s, v.at);
-      share(s, v.axis, v.from, v.edge, shared);
-    }
-    return numbers[i] = shared;
+    auto const make = [&] { return make_vertex(s, v.at); };
+    if (numbers[i] == vertex_table::none)
+      numbers[i] = v.faces == 0 ? make() : vertex(s, v.axis, v.from, make);
+    return numbers[i];
   };
   for (auto const& t : patch_.triangles) s.triangles.push_back({number(t[0]), number(t[1]), number(t[2])});
   counts.polygons += patch_.triangles.size();
@@ -135,20 +146,6 @@ std::uint32_t cell_surface::make_vertex(surface& s, vector3 const& at) const {
 edge_key cell_surface::key(std::size_t axis, lattice_point const& from) const {
   auto const n = net_->parts();
   return lattice_.key(axis, cell_[0] * n + from[0], cell_[1] * n + from[1], cell_[2] * n + from[2]);
-}
-
-std::uint32_t cell_surface::vertex(surface& s, double value, std::size_t axis, lattice_point const& from) {
-  auto const edge = key(axis, from);
-  auto& v = s.vertices.of(edge);
-  if (v != vertex_table::none) return v;
-  if (made_elsewhere(axis, from)) {
-    v = foreign_bit<std::uint32_t> | static_cast<std::uint32_t>(s.foreign.size());
-    s.foreign.push_back(edge);
-  } else {
-    v = make_vertex(s, value, axis, from);
-    share(s, axis, from, edge, v);
-  }
-  return v;
 }
 
 bool cell_surface::made_elsewhere(std::size_t axis, lattice_point const& from) const {

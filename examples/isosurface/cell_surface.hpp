@@ -40,7 +40,8 @@ class cell_surface {
   void add_part(std::size_t value, lattice_point const& part);
   std::uint32_t patch_vertex(double value, std::size_t axis, lattice_point const& from);
   void add_patch(surface& s, double value);
-  std::uint32_t vertex(surface& s, double value, std::size_t axis, lattice_point const& from);
+  template <class Make>
+  std::uint32_t vertex(surface& s, std::size_t axis, lattice_point const& from, Make const& make);
   [[nodiscard]] bool made_elsewhere(std::size_t axis, lattice_point const& from) const;
   std::uint32_t make_vertex(surface& s, double value, std::size_t axis, lattice_point const& from);
   std::uint32_t make_vertex(surface& s, vector3 const& at) const;

@@ -75,10 +75,10 @@ class collapser {
 
   void run() {
     collapse();
-    for (int round = 0; round < 6; ++round) {
+    constexpr int rounds = 6;
+    for (int i = 0; i < rounds; ++i)
       for (index v = 0; v < at_.size(); ++v)
         if (!fixed(v) && !around_[v].empty()) fit(v);
-    }
     finish();
   }
 
@@ -125,7 +125,8 @@ class collapser {
     if (fixed(u)) std::swap(u, v);
     if (fixed(u)) return;
     auto const q = quadrics_[u] + quadrics_[v];
-    auto const to = fixed(v) ? at_[v] : q.minimum();
+    auto to = fixed(v) ? at_[v] : q.minimum();
+    if (!std::isfinite(q.at(to))) to = at_[v];  // no triangle has an area
     queue_.push({q.at(to), u, v, changes_[u] + changes_[v], to});
   }
 

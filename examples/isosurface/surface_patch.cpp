@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <span>
 
 #include "collapse.hpp"
 #include "face_outline.hpp"
@@ -17,11 +19,11 @@ using chain = std::vector<index>;  // in the direction of the triangles; a loop 
 /// The polylines in which a patch meets each face.
 class outline {
  public:
-  explicit outline(surface_patch const& patch) : patch_(patch) {
-    std::map<std::pair<index, index>, bool> edges;
+  explicit outline(surface_patch const& patch) {
+    std::set<std::pair<index, index>> edges;
     for (auto const& t : patch.triangles)
-      for (std::size_t i = 0; i < 3; ++i) edges[{t[i], t[(i + 1) % 3]}] = true;
-    for (auto const& [e, there] : edges)
+      for (std::size_t i = 0; i < 3; ++i) edges.emplace(t[i], t[(i + 1) % 3]);
+    for (auto const& e : edges)
       if (!edges.contains({e.second, e.first})) {
         auto const common = patch.vertices[e.first].faces & patch.vertices[e.second].faces;
         for (std::size_t f = 0; f < 6; ++f)
@@ -34,8 +36,8 @@ class outline {
   void each(Call const& call) {
     for (std::size_t f = 0; f < 6; ++f) {
       auto& next = next_[f];
-      std::map<index, bool> entered;
-      for (auto const& [a, b] : next) entered[b] = true;
+      std::set<index> entered;
+      for (auto const& [a, b] : next) entered.insert(b);
       std::vector<index> starts;
       for (auto const& [a, b] : next)
         if (!entered.contains(a)) starts.push_back(a);
@@ -54,7 +56,6 @@ class outline {
     return c;
   }
 
-  surface_patch const& patch_;
   std::array<std::map<index, index>, 6> next_;
 };
 
