@@ -26,7 +26,7 @@ struct tricubic {
     double value;
     vector3 gradient;
   };
-  /// The same to rounding, in half the time.
+  /// The same to rounding, in one pass.
   [[nodiscard]] both look(vector3 const& u) const;
 };
 

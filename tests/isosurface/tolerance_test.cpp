@@ -109,7 +109,8 @@ TEST_CASE("one cell: the border stays on the box") {
   }
 }
 
-TEST_CASE("a sphere: triangles stay within the tolerance; a third of those of the same error without it") {
+TEST_CASE(
+    "a sphere: triangles stay within the tolerance, less than half as many as without it at the same error") {
   auto const f = [](double x, double y, double z) { return x * x + y * y + z * z; };  // reproduced exactly
   auto const open = test::volume(test::evenly({7, 7, 7}, -1, 1), f);
   auto const uniform = test::model(open, test::order(3, {0.36}, 3)).mesh;
