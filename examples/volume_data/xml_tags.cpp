@@ -122,13 +122,15 @@ void xml_tags::parse() {
   given_ += got;
   bool const at_end = got < part;
   auto const status = XML_ParseBuffer(parser_.get(), static_cast<int>(got), at_end ? XML_TRUE : XML_FALSE);
+  // Since 2.6 expat does not look again at a tag that has only grown a little: then it knows no place.
+  if (XML_GetCurrentByteIndex(parser_.get()) >= 0) unfinished_at_ = place();
   if (error_) std::rethrow_exception(error_);
   if (ended_) return;
   if (status == XML_STATUS_ERROR)
     fail_at(place(),
             fmt::format("not well-formed XML: {}", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
-  if (given_ - std::min(given_, place()) > longest_tag)
-    fail_at(place(), fmt::format("expected a tag of at most {} bytes", longest_tag));
+  if (given_ - std::min(given_, unfinished_at_) > longest_tag)
+    fail_at(unfinished_at_, fmt::format("expected a tag of at most {} bytes", longest_tag));
   ended_ = at_end;
 }
 

@@ -56,10 +56,11 @@ class xml_tags {
   std::string path_, last_;
   source file_;
   std::unique_ptr<XML_ParserStruct, free_parser> parser_;
-  std::deque<xml_tag> tags_;       // parsed, not yet returned
-  std::vector<std::string> open_;  // elements
-  std::exception_ptr error_;       // of a handler: expat is C, exceptions must not pass through it
-  std::uint64_t given_ = 0;        // bytes of the file that expat has received
+  std::deque<xml_tag> tags_;         // parsed, not yet returned
+  std::vector<std::string> open_;    // elements
+  std::exception_ptr error_;         // of a handler: expat is C, exceptions must not pass through it
+  std::uint64_t given_ = 0;          // bytes of the file that expat has received
+  std::uint64_t unfinished_at_ = 0;  // where expat needs more of them
   std::uint64_t tag_at_ = 0;
   bool text_ = false, ended_ = false;
 };
