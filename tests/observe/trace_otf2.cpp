@@ -140,7 +140,7 @@ TEST_CASE("an OTF2 archive has the events of the Chrome trace") {
       messages[{std::get<1>(key), std::get<2>(key)}].push_back(sizes[i]);
   CHECK(written.sent == messages);
   CHECK(written.received == messages);
-  CHECK(messages.size() >= 4);
+  CHECK_FALSE(messages.empty());
 }
 
 TEST_CASE("an OTF2 archive nests spans, and pairs no messages if some were dropped") {
