@@ -105,6 +105,7 @@ TEST_CASE("threads that choose together give the same bytes") {
   map.apply(from, test::pointers(expected), size, kernel::table);
   std::vector<std::vector<test::byte_vector>> outputs(4, expected);
   std::vector<std::thread> threads;
+  threads.reserve(outputs.size());
   for (auto& mine : outputs)
     threads.emplace_back([&] {
       for (int i = 0; i < 10; ++i) {
