@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include "field.hpp"
 #include "fingerprint.hpp"
@@ -24,11 +26,11 @@ struct options {
   volume_data::volume_choice choice;
   bool list = false;
   surface_options surface;
+  std::optional<int> level;
   skel::multi_host_options how;
   output_options outputs;
   bool no_reassign = false;
   bool no_split = false;
-  double tolerance = 0;
 };
 
 void add_surface_options(CLI::App& app, options& o) {
@@ -45,10 +47,10 @@ void add_surface_options(CLI::App& app, options& o) {
                  "order of the differences: 2 or 4; paper: 2, and 1 at the ends")
       ->capture_default_str()
       ->check(CLI::IsMember({"2", "4", "paper"}));
-  app.add_option("--level", s.level, "order 3: number of halvings of cells along each axis")
-      ->capture_default_str()
+  app.add_option("--level", o.level, "order 3: number of halvings of cells along each axis")
+      ->default_str(std::to_string(s.level))
       ->check(CLI::Range(0, most_level));
-  app.add_option("--tolerance", o.tolerance,
+  app.add_option("--tolerance", s.tolerance,
                  "order 3: as few triangles as stay about this close to the surface; reads the volume twice")
       ->check(CLI::PositiveNumber)
       ->excludes("--level");
@@ -96,6 +98,9 @@ void check(options& o) {
   values.erase(std::ranges::unique(values).begin(), values.end());
   if (values.size() > most_values)
     throw skel::usage_error(fmt::format("--iso: {} values, expected at most {}", values.size(), most_values));
+  if (o.surface.order != 3 && (o.level || o.surface.tolerance > 0))
+    throw skel::usage_error("--level, --tolerance: expected --order 3, found 1");
+  o.surface.level = o.level.value_or(o.surface.level);
   o.surface.rule = difference_rule_named(o.differences);
   o.how.paper.reassign = !o.no_reassign;
   o.how.paper.split_shares = !o.no_split;
@@ -103,17 +108,6 @@ void check(options& o) {
   if (!CLI::detail::lexical_cast(o.group_size, o.how.group_size) || o.how.group_size == 0)
     throw skel::usage_error("--group-size: expected auto or a number of ranks, found \"" + o.group_size +
                             "\"");
-}
-
-/// Determines the level for --tolerance, from which vertices are removed.
-int set_level(skel::context& ctx, open_function const& open, options& o) {
-  if (o.tolerance > 0 && o.surface.order == 3) {
-    int const wanted = level_for(ctx, open, o.surface, o.tolerance);
-    o.surface.level = std::min(wanted, most_level);
-    o.surface.tolerance = o.tolerance;
-    return wanted;
-  }
-  return o.surface.level;
 }
 
 void say(mesh_summary const& mesh, int wanted_level) {
@@ -141,7 +135,7 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
     ctx.require_same("--preview", o.outputs.preview.empty() ? "" : "given");  // all ranks render it
     if (o.field.empty()) ctx.require_same("the content of VOLUME", volume_data::fingerprint(*open()));
   }
-  int const wanted = set_level(ctx, open, o);
+  int const wanted = set_level(ctx, open, o.surface);
   skel::program::run_outcome outcome;
   mesh_summary mesh;
   bool const in_parts = common.output.ends_with(".pvtp");

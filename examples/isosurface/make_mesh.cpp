@@ -14,12 +14,16 @@ surface make_mesh(skel::context& ctx, volume_data::grid_values const& grid, doub
   if (!std::isfinite(value)) throw skel::usage_error("make_mesh: expected a finite value");
   if (settings.level < 0 || settings.level > most_level)
     throw skel::usage_error("make_mesh: expected a level from 0 to " + std::to_string(most_level));
+  if (!(settings.tolerance >= 0) || (settings.tolerance > 0 && !settings.smooth))
+    throw skel::usage_error("make_mesh: expected a tolerance of 0, or with smooth a positive one");
   surface_options options;
   options.values = {value};
   options.order = settings.smooth ? 3 : 1;
   options.level = settings.level;
-  auto all = model_surfaces(
-      ctx, [&] { return volume_data::open_values(grid); }, options, how);
+  options.tolerance = settings.tolerance;
+  auto const open = [&] { return volume_data::open_values(grid); };
+  set_level(ctx, open, options);
+  auto all = model_surfaces(ctx, open, options, how);
   return {std::move(all.surfaces.positions), std::move(all.surfaces.normals),
           std::move(all.surfaces.triangles), std::move(all.run)};
 }

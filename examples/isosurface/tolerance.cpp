@@ -90,4 +90,11 @@ int level_for(skel::context& ctx, open_function const& open, surface_options con
   return level;
 }
 
+int set_level(skel::context& ctx, open_function const& open, surface_options& options) {
+  if (options.order != 3 || !(options.tolerance > 0)) return options.level;
+  int const wanted = level_for(ctx, open, options, options.tolerance);
+  options.level = std::min(wanted, most_level);
+  return wanted;
+}
+
 }  // namespace isosurface

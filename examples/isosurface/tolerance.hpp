@@ -22,4 +22,8 @@ inline constexpr int most_level = 6;
 [[nodiscard]] int level_for(skel::context& ctx, open_function const& open, surface_options const& options,
                             double tolerance);
 
+/// Sets options.level for options.tolerance, at most most_level, if a tolerance is given for
+/// order 3. Returns the level that is wanted, which may exceed it. Collective, like level_for().
+int set_level(skel::context& ctx, open_function const& open, surface_options& options);
+
 }  // namespace isosurface

@@ -66,10 +66,39 @@ TEST_CASE("make_mesh uses coordinates, and makes no surface where there is none"
   CHECK(mesh(2, {values, {3, 3, 3}}, 7).triangles.empty());
 }
 
+TEST_CASE("make_mesh stays within a tolerance of a ball, with fewer triangles than the level") {
+  std::size_t const n = 17;
+  std::vector<float> values;  // the squared distance from the middle
+  for (std::size_t i = 0; i < n * n * n; ++i) {
+    auto const square = [&](std::size_t at) { return std::pow(static_cast<double>(at % n) - 8, 2); };
+    values.push_back(static_cast<float>(square(i) + square(i / n) + square(i / n / n)));
+  }
+  volume_data::grid_values const grid{values, {n, n, n}};
+  auto const fine = mesh(1, grid, 36, {.smooth = true, .level = 2});
+  auto const ball = mesh(1, grid, 36, {.smooth = true, .tolerance = 0.02});
+  CHECK(3 * ball.triangles.size() < fine.triangles.size());
+  for (auto const& triangle : ball.triangles) {
+    double middle = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      double sum = 0;
+      for (auto const v : triangle) sum += ball.positions[v][a];
+      middle += std::pow(sum / 3 - 8, 2);
+    }
+    CHECK(std::abs(std::sqrt(middle) - 6) < 0.03);
+  }
+  for (int const ranks : {2, 3}) {
+    auto const again = mesh(ranks, grid, 36, {.smooth = true, .tolerance = 0.02});
+    CHECK((again.positions == ball.positions && again.normals == ball.normals &&
+           again.triangles == ball.triangles));
+  }
+}
+
 TEST_CASE("make_mesh refuses values and settings that do not fit") {
   auto const values = ramp(3);
   CHECK_THROWS_AS(mesh(1, {values, {3, 3, 2}}, 1), skel::usage_error);
   CHECK_THROWS_AS(mesh(1, {values, {27, 1, 1}}, 1), skel::usage_error);
   CHECK_THROWS_AS(mesh(2, {values, {3, 3, 3}}, std::numeric_limits<double>::quiet_NaN()), skel::usage_error);
   CHECK_THROWS_AS(mesh(1, {values, {3, 3, 3}}, 1, {.smooth = true, .level = 7}), skel::usage_error);
+  CHECK_THROWS_AS(mesh(1, {values, {3, 3, 3}}, 1, {.tolerance = 0.1}), skel::usage_error);
+  CHECK_THROWS_AS(mesh(1, {values, {3, 3, 3}}, 1, {.smooth = true, .tolerance = -1}), skel::usage_error);
 }

@@ -21,6 +21,8 @@ done
 [ "$(head -c 3 a.ply)" = ply ]
 expect 0 '' --field metaballs:16x16x16 --iso 0.5 --order 3 --tolerance 0.001 --report run.json
 grep -q '"level": *4' run.json
+expect 2 'order 3' --field metaballs --iso 0.5 --tolerance 1
+expect 2 'order 3' --field metaballs --iso 0.5 --level 2
 expect 2 'excludes' --field metaballs --iso 0.5 --order 3 --tolerance 1 --level 1
 
 # A volume of 64 MB, of which a host holds at most 9 slices of 0.8 MB: more than the program itself

@@ -19,6 +19,10 @@ namespace isosurface {
 struct mesh_settings {
   bool smooth = false;  ///< false: linear between grid points (C0); true: tricubic cells (C1)
   int level = 1;        ///< smooth: number of halvings of cells along each axis, 0 to 6
+  /// smooth: how far triangles may be from the surface, about, in the grid's coordinates; if
+  /// positive, replaces level: cells are halved as often as it needs (6 times at most), and vertices
+  /// that it does not need are removed.
+  double tolerance = 0;
 };
 
 /// An indexed mesh, on the root. Triangles are counter-clockwise as seen from lower values; normals
