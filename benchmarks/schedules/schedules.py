@@ -55,8 +55,8 @@ def draws(name, tasks, seed, tiles=()):
         return [least * rng.paretovariate(shape) for _ in range(tasks)]
     if name == "decreasing":
         return [2 * MEAN * (tasks - i) / tasks for i in range(tasks)]
-    costs = [MEAN] * tasks  # one giant: a hundred times as long, in the middle
-    costs[tasks // 2] *= 100
+    costs = [MEAN] * tasks  # one giant: a hundred times as long, in the middle, or anywhere in further draws
+    costs[tasks // 2 if seed == 1 else rng.randrange(tasks)] *= 100
     return costs
 
 
