@@ -1,6 +1,7 @@
 #include "skel/applications/label_edges.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "job.hpp"
 #include "skel/error.hpp"
@@ -9,6 +10,7 @@ namespace components {
 
 component_labels label_edges(skel::context& ctx, std::span<std::array<std::uint32_t, 2> const> edges,
                              std::uint64_t nodes, skel::divide_and_conquer_options const& options) {
+  ctx.require_same("label_edges: nodes", std::to_string(nodes));
   if (nodes > most_nodes)
     throw skel::usage_error("label_edges: expected at most " + std::to_string(most_nodes) + " nodes");
   big_array<edge> own(edges.size());

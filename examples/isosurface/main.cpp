@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,7 @@ struct options {
   bool list = false;
   surface_options surface;
   std::optional<int> level;
+  std::optional<double> tolerance;
   skel::multi_host_options how;
   output_options outputs;
   bool no_reassign = false;
@@ -50,9 +52,8 @@ void add_surface_options(CLI::App& app, options& o) {
   app.add_option("--level", o.level, "order 3: number of halvings of cells along each axis")
       ->default_str(std::to_string(s.level))
       ->check(CLI::Range(0, most_level));
-  app.add_option("--tolerance", s.tolerance,
+  app.add_option("--tolerance", o.tolerance,
                  "order 3: as few triangles as stay about this close to the surface; reads the volume twice")
-      ->check(CLI::PositiveNumber)
       ->excludes("--level");
 }
 
@@ -98,8 +99,11 @@ void check(options& o) {
   values.erase(std::ranges::unique(values).begin(), values.end());
   if (values.size() > most_values)
     throw skel::usage_error(fmt::format("--iso: {} values, expected at most {}", values.size(), most_values));
-  if (o.surface.order != 3 && (o.level || o.surface.tolerance > 0))
+  if (o.surface.order != 3 && (o.level || o.tolerance))
     throw skel::usage_error("--level, --tolerance: expected --order 3, found 1");
+  o.surface.tolerance = o.tolerance.value_or(0);
+  if (o.tolerance && !(std::isfinite(*o.tolerance) && *o.tolerance > 0))
+    throw skel::usage_error("--tolerance: expected a positive number");
   o.surface.level = o.level.value_or(o.surface.level);
   o.surface.rule = difference_rule_named(o.differences);
   o.how.paper.reassign = !o.no_reassign;
@@ -110,13 +114,11 @@ void check(options& o) {
                             "\"");
 }
 
-void say(mesh_summary const& mesh, int wanted_level) {
+void say(mesh_summary const& mesh) {
   fmt::print("{} triangles, {} vertices\n", mesh.triangles, mesh.vertices);
   if (mesh.counts.holes > 0) fmt::print("{} cells skipped: samples that are not finite\n", mesh.counts.holes);
-  if (wanted_level > most_level)
-    fmt::print("cells are halved {} times; the tolerance requires {}\n", most_level, wanted_level);
   if (mesh.counts.unresolved > 0)
-    fmt::print("{} places where a surface may be hidden; a higher --level resolves more\n",
+    fmt::print("{} places where a surface may be hidden; cells that are halved more often resolve more\n",
                mesh.counts.unresolved);
 }
 
@@ -128,6 +130,8 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
   }
   check(o);
   check_outputs(o.outputs, common.output);
+  if (common.verify && common.output.ends_with(".pvtp"))
+    throw skel::usage_error("--verify: expected a mesh in one file, found " + common.output);
   auto const open = [&] {
     return o.field.empty() ? volume_data::open_volume(o.file, o.choice) : volume_data::open_field(o.field);
   };
@@ -135,13 +139,18 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
     ctx.require_same("--preview", o.outputs.preview.empty() ? "" : "given");  // all ranks render it
     if (o.field.empty()) ctx.require_same("the content of VOLUME", volume_data::fingerprint(*open()));
   }
-  int const wanted = set_level(ctx, open, o.surface);
   skel::program::run_outcome outcome;
+  auto const wanted = set_level(ctx, open, o.surface);
+  outcome.run = wanted.run;
+  if (outcome.run.stopped_early) return outcome;
+  if (o.surface.tolerance > 0 && ctx.is_root() && !common.quiet) {
+    fmt::print("cells are halved {} times{}\n", o.surface.level,
+               wanted.level > most_level ? fmt::format("; the tolerance requires {}", wanted.level) : "");
+    std::fflush(stdout);  // the mesh may take long
+  }
   mesh_summary mesh;
   bool const in_parts = common.output.ends_with(".pvtp");
   if (in_parts) {
-    if (common.verify)
-      throw skel::usage_error("--verify: expected a mesh in one file, found " + common.output);
     auto const made = write_parts(ctx, open, o.surface, o.how, common.output);
     outcome.run = made.run;
     mesh = made.mesh;
@@ -166,7 +175,7 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
                     {"unresolved", mesh.counts.unresolved},
                     {"level", o.surface.order == 3 ? o.surface.level : 0}};
   if (!in_parts) outcome.fields.push_back({"slices_read", mesh.counts.slices_read});
-  if (!common.quiet) say(mesh, wanted);
+  if (!common.quiet) say(mesh);
   return outcome;
 }
 

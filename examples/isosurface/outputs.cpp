@@ -1,6 +1,7 @@
 #include "outputs.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "cost_trace.hpp"
 #include "keep_model.hpp"
@@ -43,6 +44,10 @@ void check_outputs(output_options& o, std::string const& mesh_path) {
   if (!mesh_path.empty()) skel::program::require_ending(mesh_path, {".ply", ".obj", ".vtp", ".pvtp"});
   if (mesh_path.ends_with(".pvtp") && !o.preview.empty())
     throw skel::usage_error("--preview: expected a mesh in one file, found " + mesh_path);
+  auto const folder = std::filesystem::path(mesh_path).replace_extension();
+  if (mesh_path.ends_with(".pvtp") && std::filesystem::exists(folder) &&
+      !std::filesystem::is_directory(folder))
+    throw skel::usage_error(mesh_path + ": its parts need a folder " + folder.string() + ", which is a file");
   if (!o.preview.empty()) picture::check_image_name(o.preview);
   auto const [width, height] = picture::parse_size(o.preview_size, "--preview-size");
   o.view.width = width;

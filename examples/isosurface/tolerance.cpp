@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "skel/divide_and_conquer.hpp"
 #include "tricubic_cells.hpp"
@@ -39,10 +41,13 @@ double deviation(tricubic const& cell, vector3 const& sides) {
   return off < steep * diagonal ? off / steep : off > 0 ? diagonal : 0;
 }
 
+constexpr double stopped = std::numeric_limits<double>::quiet_NaN();
+
 struct greatest_deviation {
   using problem = range;  // a range of layers
   using solution = double;
 
+  skel::context const& ctx;
   node_grid const& grid;
   surface_options const& options;
   open_function const& open;
@@ -53,12 +58,15 @@ struct greatest_deviation {
     auto const middle = p.first + (p.end - p.first) / 2;
     return {range{p.first, middle}, range{middle, p.end}};
   }
-  [[nodiscard]] solution combine(solution a, solution b) const { return std::max(a, b); }
+  [[nodiscard]] solution combine(solution a, solution b) const {
+    return std::isnan(a) || std::isnan(b) ? stopped : std::max(a, b);
+  }
   [[nodiscard]] solution solve(problem const& p) const {
     modeler const reader(grid, options, open);
     modeler::carried carried;
     double most = 0;
     for (auto layer = p.first; layer < p.end; ++layer) {
+      if (ctx.stop_requested()) return stopped;
       modeler::unit unit;
       auto const pieces = reader.read(layer, carried, unit);
       most = std::max(most, deviation(grid, options, layer_view(grid, reader.cut(unit, 0, pieces).layer)));
@@ -78,22 +86,23 @@ double deviation(node_grid const& grid, surface_options const& options, layer_vi
   return most;
 }
 
-int level_for(skel::context& ctx, open_function const& open, surface_options const& options,
-              double tolerance) {
+wanted_level level_for(skel::context& ctx, open_function const& open, surface_options const& options,
+                       double tolerance) {
   node_grid const grid(open()->header(), options);
-  greatest_deviation const job{grid, options, open};
+  greatest_deviation const job{ctx, grid, options, open};
   auto const source = skel::on_root([&] { return range{0, grid.layers()}; });
-  double left =
-      *divide_and_conquer(ctx, source, job, skel::division::hypercube{}, {.label = "tolerance"}).value;
-  int level = 0;
-  for (; left > tolerance && level < 60; left /= 4) ++level;
-  return level;
+  auto found = divide_and_conquer(ctx, source, job, skel::division::hypercube{}, {.label = "tolerance"});
+  double left = found.value.here() ? *found.value : stopped;
+  wanted_level wanted{0, std::move(found.report)};
+  wanted.run.stopped_early = std::isnan(left);
+  for (; left > tolerance && wanted.level < 60; left /= 4) ++wanted.level;
+  return wanted;
 }
 
-int set_level(skel::context& ctx, open_function const& open, surface_options& options) {
-  if (options.order != 3 || !(options.tolerance > 0)) return options.level;
-  int const wanted = level_for(ctx, open, options, options.tolerance);
-  options.level = std::min(wanted, most_level);
+wanted_level set_level(skel::context& ctx, open_function const& open, surface_options& options) {
+  if (options.order != 3 || !(options.tolerance > 0)) return {options.level};
+  auto wanted = level_for(ctx, open, options, options.tolerance);
+  options.level = std::min(wanted.level, most_level);
   return wanted;
 }
 

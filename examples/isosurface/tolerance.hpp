@@ -3,6 +3,7 @@
 
 #include "job.hpp"
 #include "skel/context.hpp"
+#include "skel/report.hpp"
 
 namespace isosurface {
 
@@ -16,14 +17,19 @@ inline constexpr int most_level = 6;
 [[nodiscard]] double deviation(node_grid const& grid, surface_options const& options,
                                layer_view const& layer);
 
+struct wanted_level {
+  int level = 0;
+  skel::report run{};  ///< complete on the root; stopped_early on every rank
+};
+
 /// Returns the level from which on triangles stay within the tolerance of the surface; may exceed
 /// most_level. Collective: ranks read parts of the volume (a divide_and_conquer over its layers),
-/// and all receive the result.
-[[nodiscard]] int level_for(skel::context& ctx, open_function const& open, surface_options const& options,
-                            double tolerance);
+/// and all receive the result. If the run is stopped early, no level is known.
+[[nodiscard]] wanted_level level_for(skel::context& ctx, open_function const& open,
+                                     surface_options const& options, double tolerance);
 
-/// Sets options.level for options.tolerance, at most most_level, if a tolerance is given for
-/// order 3. Returns the level that is wanted, which may exceed it. Collective, like level_for().
-int set_level(skel::context& ctx, open_function const& open, surface_options& options);
+/// With a tolerance for order 3: sets options.level to the level that it needs, at most most_level,
+/// and returns what level_for() found. Otherwise returns options.level at once. Collective.
+[[nodiscard]] wanted_level set_level(skel::context& ctx, open_function const& open, surface_options& options);
 
 }  // namespace isosurface

@@ -1,5 +1,7 @@
 #include "skel/applications/render_scene.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "nff.hpp"
@@ -10,6 +12,9 @@ namespace raytrace {
 
 scene_picture render_scene(skel::context& ctx, std::string_view nff, picture_settings const& settings,
                            skel::any_schedule const& schedule, skel::farm_options const& options) {
+  ctx.require_same("render_scene: scene and settings",
+                   fmt::format("{} {} {} {}\n{}", settings.width, settings.height, settings.depth,
+                               settings.brightness, nff));
   constexpr int most_depth = 64;  // rays recurse
   if (settings.depth < 1 || settings.depth > most_depth)
     throw skel::usage_error("render_scene: expected a depth from 1 to " + std::to_string(most_depth));

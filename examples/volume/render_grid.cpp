@@ -1,8 +1,11 @@
 #include "skel/applications/render_grid.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "background.hpp"
+#include "fingerprint.hpp"
 #include "job.hpp"
 #include "memory_volume.hpp"
 
@@ -24,9 +27,12 @@ std::vector<float> in_front_of(picture::image const& background, picture::transp
 grid_picture render_grid(skel::context& ctx, volume_data::grid_values const& grid,
                          std::string_view specification, skel::any_schedule const& schedule,
                          skel::farm_options const& options) {
+  auto const values = volume_data::open_values(grid);
+  ctx.require_same(
+      "render_grid: values and specification",
+      fmt::format("{}\n{}", volume_data::fingerprint(*volume_data::open_values(grid)), specification));
   job what;
   what.spec = parse_specification(specification, "specification");
-  auto const values = volume_data::open_values(grid);
   prepared_volume const volume(volume_data::read_grid(*values), what.spec);
   std::optional<background> behind;
   if (ctx.is_root() && what.spec.background.what != background_spec::kind::none)

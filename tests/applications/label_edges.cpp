@@ -75,3 +75,12 @@ TEST_CASE("label_edges refuses a node that does not exist") {
   CHECK_THROWS_AS(label(3, {{0, 1}, {1, 2}, {7, 3}}, 4), skel::usage_error);
   CHECK_THROWS_AS(label(1, {}, std::uint64_t{1} << 32), skel::usage_error);
 }
+
+TEST_CASE("label_edges refuses ranks that pass different numbers of nodes") {
+  CHECK_THROWS_AS(
+      skel::run_threads(2,
+                        [&](skel::context& ctx) {
+                          static_cast<void>(components::label_edges(ctx, {}, ctx.is_root() ? 3 : 4));
+                        }),
+      skel::usage_error);
+}

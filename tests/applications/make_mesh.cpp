@@ -102,3 +102,32 @@ TEST_CASE("make_mesh refuses values and settings that do not fit") {
   CHECK_THROWS_AS(mesh(1, {values, {3, 3, 3}}, 1, {.tolerance = 0.1}), skel::usage_error);
   CHECK_THROWS_AS(mesh(1, {values, {3, 3, 3}}, 1, {.smooth = true, .tolerance = -1}), skel::usage_error);
 }
+
+TEST_CASE("make_mesh refuses ranks that pass different values or settings") {
+  auto const values = ramp(6);
+  auto const meshed = [&](auto const& call) {
+    skel::run_threads(3, [&](skel::context& ctx) { static_cast<void>(call(ctx, ctx.is_root())); });
+  };
+  using isosurface::make_mesh;
+  volume_data::grid_values const grid{values, {6, 6, 6}};
+  CHECK_THROWS_AS(meshed([&](auto& ctx, bool root) { return make_mesh(ctx, grid, root ? 2.5 : 1.5); }),
+                  skel::usage_error);
+  CHECK_THROWS_AS(meshed([&](auto& ctx, bool root) {
+                    return make_mesh(ctx, grid, 2.5, {.smooth = true, .level = root ? 1 : 2});
+                  }),
+                  skel::usage_error);
+  std::vector<float> changed = values;
+  changed[100] = 7;
+  CHECK_THROWS_AS(meshed([&](auto& ctx, bool root) {
+                    return make_mesh(ctx, {root ? values : changed, {6, 6, 6}}, 2.5);
+                  }),
+                  skel::usage_error);
+}
+
+TEST_CASE("make_mesh counts the cells without a value") {
+  auto values = ramp(3);
+  values[13] = std::numeric_limits<float>::quiet_NaN();  // the middle: a corner of all eight cells
+  auto const none = mesh(2, {values, {3, 3, 3}}, 0.5);
+  CHECK(none.triangles.empty());
+  CHECK(none.holes == 8);
+}

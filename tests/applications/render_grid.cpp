@@ -62,3 +62,14 @@ TEST_CASE("render_grid refuses values that do not fit, and bad specifications") 
   CHECK_THROWS_AS(render(1, {ones, {3, 3, 3}, {{{0, 1, 1}, {}, {}}}}, "{}"), skel::usage_error);
   CHECK_THROWS_AS(render(2, {ones, {3, 3, 3}}, R"({"siz": [3, 3]})"), skel::usage_error);
 }
+
+TEST_CASE("render_grid refuses ranks that pass different specifications") {
+  std::vector<float> const ones(27, 1.0F);
+  CHECK_THROWS_AS(skel::run_threads(3,
+                                    [&](skel::context& ctx) {
+                                      static_cast<void>(volume::render_grid(
+                                          ctx, {ones, {3, 3, 3}},
+                                          ctx.is_root() ? R"({"size": [4, 4]})" : R"({"size": [5, 5]})"));
+                                    }),
+                  skel::usage_error);
+}

@@ -58,3 +58,12 @@ TEST_CASE("render_scene refuses what is not a scene, and settings out of range")
   CHECK_THROWS_AS(render(2, ball, {.depth = 65}), skel::usage_error);
   CHECK_THROWS_AS(render(1, ball, {.brightness = -1}), skel::usage_error);
 }
+
+TEST_CASE("render_scene refuses ranks that pass different settings") {
+  CHECK_THROWS_AS(skel::run_threads(3,
+                                    [&](skel::context& ctx) {
+                                      static_cast<void>(raytrace::render_scene(
+                                          ctx, ball, {.width = ctx.is_root() ? 8 : 9}));
+                                    }),
+                  skel::usage_error);
+}

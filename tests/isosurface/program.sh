@@ -23,6 +23,9 @@ expect 0 '' --field metaballs:16x16x16 --iso 0.5 --order 3 --tolerance 0.001 --r
 grep -q '"level": *4' run.json
 expect 2 'order 3' --field metaballs --iso 0.5 --tolerance 1
 expect 2 'order 3' --field metaballs --iso 0.5 --level 2
+for tolerance in 0 -1 inf nan; do
+  expect 2 '--tolerance: expected a positive number' --field metaballs --iso 0.5 --order 3 --tolerance $tolerance
+done
 expect 2 'excludes' --field metaballs --iso 0.5 --order 3 --tolerance 1 --level 1
 
 # A volume of 64 MB, of which a host holds at most 9 slices of 0.8 MB: more than the program itself
@@ -38,6 +41,11 @@ bytes=$(cat t/layer-*.vtp | wc -c)
 [ "$bytes" -gt $((4 * memory)) ] || { echo "$bytes bytes of parts, peak memory: $memory bytes"; exit 1; }
 grep -q '"triangles": *[1-9]' run.json
 rm -r t
+expect 0 '' --field sphere:20x20x20 --iso 5 -o t.pvtp
+expect 0 '' --field sphere:10x10x10 --iso 2 -o t.pvtp  # over an older mesh with more layers
+[ "$(find t -type f | wc -l)" = 9 ]
+: >blocked
+expect 2 'blocked.pvtp: its parts need a folder blocked, which is a file' --field metaballs --iso 0.5 -o blocked.pvtp
 expect 2 '--preview: expected a mesh in one file, found t.pvtp' --field metaballs --iso 0.5 -o t.pvtp --preview a.png
 expect 2 '--verify: expected a mesh in one file, found t.pvtp' --field metaballs --iso 0.5 -o t.pvtp --verify
 

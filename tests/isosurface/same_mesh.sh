@@ -54,3 +54,15 @@ field=(--field turbulence:20x20x4 --iso 0.5)
 rm -f expected.ply
 check "one process" "$program"
 check "more ranks than layers" "$mpiexec" -n 5 "$program" --group-size 1
+
+# A time limit ends the search for the level of a tolerance, on every number of ranks.
+for ranks in 1 2 3; do
+  code=0
+  "$mpiexec" -n $ranks "$program" --field turbulence:150x150x150 --iso 0.5 --order 3 --tolerance 0.01 --time-limit 100ms \
+    --quiet --progress never -o no.ply >out 2>err || code=$?
+  if [ $code != 1 ] || ! grep -q 'stopped by the time limit' err || [ -e no.ply ]; then
+    echo "expected to be stopped on $ranks ranks, found exit code $code" >&2
+    cat out err >&2
+    exit 1
+  fi
+done

@@ -132,7 +132,7 @@ TEST_CASE(
   auto o = test::order(3, {0.36});
   skel::context ctx;
   for (double const tolerance : {0.1, 0.01, 0.001}) {
-    o.level = test::iso::level_for(ctx, open, o, tolerance);
+    o.level = test::iso::level_for(ctx, open, o, tolerance).level;
     auto const m = test::model(open, o).mesh;
     double off = 0;
     for (auto const& t : m.triangles)

@@ -117,8 +117,14 @@ mesh_summary part_writer::finish() const {
   }
   file.write("</PPolyData>\n</VTKFile>\n");
   file.commit();
-  for (auto const& entry : fs::directory_iterator(folder_))  // of hosts that were lost while they wrote
-    if (entry.path().filename().string().starts_with(".skel-")) fs::remove(entry.path());
+  for (auto const& entry : fs::directory_iterator(folder_)) {
+    // Of hosts that were lost while they wrote, and of an older mesh with more layers.
+    auto const name = entry.path().filename().string();
+    unsigned long layer = 0;
+    bool const older = std::sscanf(name.c_str(), "layer-%6lu.vtp", &layer) == 1 && layer >= grid_.layers() &&
+                       entry.path() == name_of(layer);
+    if (older || name.starts_with(".skel-")) fs::remove(entry.path());
+  }
   all.xxh3 = hashes.hex();
   return all;
 }

@@ -31,13 +31,14 @@ struct surface {
   std::vector<std::array<float, 3>> positions;          ///< in the grid's coordinates
   std::vector<std::array<float, 3>> normals;            ///< one per position
   std::vector<std::array<std::uint32_t, 3>> triangles;  ///< three positions each
-  skel::report run;                                     ///< complete on the root
+  std::uint64_t holes = 0;  ///< cells that were skipped, since one of their values is missing
+  skel::report run;         ///< complete on the root
 };
 
 /// Makes the surface on which the values are `value`. Collective: every rank passes the same values,
 /// and reads only what it needs. The same bytes on every number of ranks, and if ranks but the root
 /// are lost. `how.results` is ignored. Throws the errors of skel::multi_host, and usage_error if
-/// values and sizes do not fit, or a setting is out of range.
+/// values and sizes do not fit, a setting is out of range, or ranks pass different ones.
 [[nodiscard]] surface make_mesh(skel::context& ctx, volume_data::grid_values const& grid, double value,
                                 mesh_settings const& settings = {}, skel::multi_host_options const& how = {});
 
