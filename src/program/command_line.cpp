@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/one_line.hpp"
@@ -72,12 +74,25 @@ std::string meant_by(CLI::App const& app, std::vector<std::string> const& words)
   return best;
 }
 
+// CLI11 takes an empty word, such as that of a shell variable without a value, for the number 0.
+void refuse_empty_numbers(CLI::App const& app) {
+  for (auto const* const option : app.get_options()) {
+    auto const type = option->get_type_name();
+    bool const number = std::ranges::any_of(std::array{"FLOAT", "INT", "UINT"},
+                                            [&](std::string_view name) { return type.starts_with(name); });
+    if (number && std::ranges::any_of(option->results(), &std::string::empty))
+      throw usage_error(option->get_name() + ": expected a number, found nothing");
+  }
+  for (auto const* const verb : app.get_subcommands()) refuse_empty_numbers(*verb);
+}
+
 }  // namespace
 
 bool parse(CLI::App& app, int argc, char** argv, bool prints) {
   bool const has_verbs = app.get_require_subcommand_min() > 0;
   try {
     app.parse(arguments_of(app, argc, argv));
+    refuse_empty_numbers(app);
     return true;
   } catch (CLI::Success const& request) {
     if (prints) app.exit(request, std::cout, std::cerr);

@@ -67,6 +67,7 @@ expect 2 'The following argument was not expected: --colour; --help-all lists th
 expect 2 '--reassign-down-to: ' v.json --iso 3 --reassign-down-to -1
 expect 2 'expected one volume' --iso 3
 expect 2 '--iso: expected finite numbers' v.json --iso nan
+expect 2 '--iso: expected a number, found nothing' v.json --iso ''
 expect 2 '--group-size: expected auto or a number' v.json --iso 3 --group-size x
 expect 2 'expected enough for a cell of --grid 3' v.json --iso 3 --grid 3
 for file in a.obj a.vtp; do  # other formats; isosurface_files_test checks their contents
