@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+/// Volumes in memory.
 namespace volume_data {
 
 /// One value per grid point; must outlive the call. Values that are not finite are missing.

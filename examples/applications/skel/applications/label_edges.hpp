@@ -13,6 +13,7 @@
 #include "skel/divide_and_conquer.hpp"
 #include "skel/report.hpp"
 
+/// Connected components of graphs; link `skel::applications`.
 namespace components {
 
 /// The components of a graph, on the root.

@@ -13,6 +13,7 @@
 #include "skel/multi_host.hpp"
 #include "skel/report.hpp"
 
+/// Isosurfaces of volumes; link `skel::applications`.
 namespace isosurface {
 
 /// Settings of make_mesh(). The same on every rank.

@@ -12,6 +12,7 @@
 #include "skel/farm.hpp"
 #include "skel/report.hpp"
 
+/// Volume rendering; link `skel::applications`.
 namespace volume {
 
 /// A picture, on the root.

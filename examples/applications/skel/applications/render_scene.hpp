@@ -11,6 +11,7 @@
 #include "skel/farm.hpp"
 #include "skel/report.hpp"
 
+/// Ray tracing; link `skel::applications`.
 namespace raytrace {
 
 /// Settings of render_scene(). The same on every rank.
