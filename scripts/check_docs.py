@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks README.md, CONTRIBUTING.md, SECURITY.md and docs/**/*.md; run by scripts/test.sh, step docs.
+"""Checks docs/**/*.md and the other pages (PAGES); run by scripts/test.sh, step docs.
 
 Every relative link must name a file of the project, every anchor a heading of its page. docs/index.md must link to
 every page below docs, and docs/reference/api.md to every public header. Prose has lines of at most 100 characters and
@@ -15,6 +15,8 @@ import urllib.parse
 
 LINK = re.compile(r"\[[^\[\]]+\]\(([^()\s]+)\)")
 ITEM = re.compile(r"\s*([-*]|\d+\.)\s")
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "packaging/README.md",
+         "examples/tutorial/README.md", "benchmarks/components/paper/README.md")
 HEADING = re.compile(r"#{1,6} +(.*)")
 
 
@@ -74,7 +76,7 @@ def main():
     api = root / "docs/reference/api.md"
     headers = {header for where in ("include/skel", "examples/applications/skel") for header in (root / where).glob("**/*.hpp")
                if "detail" not in header.parts}
-    pages = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(root.glob("docs/**/*.md"))
+    pages = [root / name for name in PAGES] + sorted(root.glob("docs/**/*.md"))
     mistakes = []
     indexed = {index}
     checked = 0
