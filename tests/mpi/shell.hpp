@@ -14,7 +14,7 @@ namespace test {
 
 struct ended {
   int code = -1;                    // of mpiexec
-  std::vector<std::string> out;     // lines; "exit N" per rank if ranks print it
+  std::vector<std::string> out;     // lines; "exit N" per rank if ranks print it; without mpiexec's own lines
   std::vector<std::string> errors;  // without mpiexec's own lines
 };
 
@@ -25,6 +25,14 @@ inline std::vector<std::string> lines_of(std::string const& text) {
   return lines;
 }
 
+/// What MPICH's launcher adds to the output if it takes a process for crashed.
+inline bool is_banner(std::string const& line) {
+  for (auto const* start : {"===", "=   ", "YOUR APPLICATION TERMINATED WITH ",
+                            "This typically refers to a problem ", "Please see the FAQ page "})
+    if (line.starts_with(start)) return true;
+  return line.empty();
+}
+
 inline ended shell(std::string const& command) {
   temporary_directory const directory;
   int const status =
@@ -32,6 +40,7 @@ inline ended shell(std::string const& command) {
   ended e;
   e.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   e.out = lines_of(read_file(directory.file("out")));
+  std::erase_if(e.out, is_banner);
   for (auto const& line : lines_of(read_file(directory.file("err"))))
     if (line.starts_with("mpi_") || line.starts_with("skel: ")) e.errors.push_back(line);
   return e;
