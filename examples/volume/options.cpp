@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <utility>
 
 #include "field.hpp"
 #include "picture_size.hpp"
@@ -98,7 +99,8 @@ specification options::rendering() const {
 namespace {
 
 void check(options const& o) {
-  if ((o.file.empty() ? 0 : 1) + (o.field.empty() ? 0 : 1) + (o.series.empty() ? 0 : 1) != 1)
+  int const given = (o.file.empty() ? 0 : 1) + (o.field.empty() ? 0 : 1) + (o.series.empty() ? 0 : 1);
+  if (given > 1 || (given == 0 && o.session.empty()))
     throw skel::usage_error("expected one volume: a file FIELD, --field NAME, or --series FILE ...");
   if (!o.series.empty() && o.frames > 1)
     throw skel::usage_error("--series and --frames: expected only one of them");
@@ -109,8 +111,12 @@ void check(options const& o) {
     throw skel::usage_error("--steps: expected at most 240 hours of a field");
   if (o.steps > 1 && o.field.find('@') != std::string::npos)
     throw skel::usage_error("--steps: found @HOURS in --field, expected none (steps begin at hour 0)");
-  if (!o.session.empty() && (!o.series.empty() || o.steps > 1 || o.slabs != 0 || o.memory > 0))
-    throw skel::usage_error("--session: expected no --series, --steps, --slabs or --memory");
+  using given_option = std::pair<bool, char const*>;
+  for (auto const& [is_given, name] :
+       {given_option{!o.series.empty(), "--series"}, given_option{o.steps > 1, "--steps"},
+        given_option{o.slabs != 0, "--slabs"}, given_option{o.memory > 0, "--memory"}})
+    if (is_given && !o.session.empty())
+      throw skel::usage_error(fmt::format("--session and {}: expected only one of them", name));
   if (!o.field.empty() && (!o.choice.variable.empty() || o.choice.time > 0))
     throw skel::usage_error("--variable, --time: expected a file FIELD, found --field");
 }

@@ -41,7 +41,8 @@ struct options {
     std::string name;
     opener open;
   };
-  /// The volumes: one, or a time series. Throws usage_error for conflicting options.
+  /// The volumes: one, a time series, or none in a session whose commands name it. Throws usage_error for
+  /// conflicting options.
   [[nodiscard]] std::vector<volume> volumes() const;
   /// The cost of messages, from the file given with --machine or assumed. Throws usage_error if the
   /// file is invalid.

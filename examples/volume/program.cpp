@@ -371,7 +371,7 @@ skel::program::run_outcome program_run::outcome() const {
       fmt::print("{} slabs, at most {:.1f} MiB of the grid on a rank\n", slabs_,
                  static_cast<double>(all_.grid_memory) / (1U << 20U));
   }
-  outcome.problem = {{"field", volumes_[0].name},
+  outcome.problem = {{"field", volumes_.empty() ? held_name_ : volumes_[0].name},
                      {"pixels", std::to_string(pixels_)},
                      {"pixels_per_task", std::to_string(what_.pixels_per_task)}};
   if (what_.time_rays) {

@@ -55,6 +55,24 @@ bool line_input::is_terminal() const { return ::isatty(descriptor_) == 1; }
 session_console::session_console(options const& o)
     : place_(o.session == "-" ? "" : o.session + ": "), input_(o.session), scene_(o) {}
 
+namespace {
+
+options::volume volume_of(options const& o) {
+  auto const volumes = o.volumes();
+  if (volumes.empty()) throw skel::usage_error("found no volume, expected file FILE or field NAME before");
+  return volumes.front();
+}
+
+/// Throws usage_error if the volume cannot be opened. A variable that is missing may be named later.
+void check_volume(options const& o) {
+  try {
+    static_cast<void>(volume_of(o).open());
+  } catch (volume_data::variable_needed const&) {
+  }
+}
+
+}  // namespace
+
 session_order session_console::next(std::function<bool()> const& stopped) {
   while (auto const line = input_.next(stopped)) {
     ++line_;
@@ -62,8 +80,9 @@ session_order session_console::next(std::function<bool()> const& stopped) {
       auto next = scene_;  // a line that fails changes nothing
       auto const what = next.apply(*line);
       if (what == session_scene::effect::quit) break;
-      if (what == session_scene::effect::volume) static_cast<void>(next.source().volumes().front().open());
+      if (what == session_scene::effect::volume) check_volume(next.source());
       if (what == session_scene::effect::render) {
+        static_cast<void>(volume_of(next.source()));
         skel::program::check_writable(next.output());
         auto const behind = parse_specification(next.specification(), "specification").background;
         picture::check_image_name(next.output(), behind.what == background_spec::kind::none);

@@ -91,6 +91,7 @@ session_scene::effect session_scene::apply(std::string_view line) {
   } else if (word == "file") {
     options_.field.clear();
     options_.file = value;
+    options_.choice = {};
     return effect::volume;
   } else if (is_option) {
     set_option(word, value);

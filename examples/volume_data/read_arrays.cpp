@@ -240,10 +240,12 @@ std::pair<array_variable, layout> chosen(array_file const& file, std::string con
     found.emplace(v, std::move(*how));
   }
   if (found && (!name.empty() || volumes.size() == 1)) return std::move(*found);
-  throw skel::usage_error(fmt::format("{}: expected {}, found {}", file.path(),
-                                      name.empty() ? "--variable NAME" : "a variable " + name,
-                                      volumes.empty() ? "no variable with three dimensions beside time"
-                                                      : fmt::format("{}", fmt::join(volumes, ", "))));
+  auto const problem = fmt::format("{}: expected {}, found {}", file.path(),
+                                   name.empty() ? "--variable NAME" : "a variable " + name,
+                                   volumes.empty() ? "no variable with three dimensions beside time"
+                                                   : fmt::format("{}", fmt::join(volumes, ", ")));
+  if (name.empty() && !volumes.empty()) throw variable_needed(problem);
+  throw skel::usage_error(problem);
 }
 
 }  // namespace

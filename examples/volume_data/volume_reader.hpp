@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scalar_type.hpp"
+#include "skel/error.hpp"
 
 namespace volume_data {
 
@@ -89,6 +90,11 @@ struct volume_choice {
   std::size_t time = 0;    ///< index
 };
 
+/// Thrown if a file has several volumes, and the choice names none of them.
+struct variable_needed : skel::usage_error {
+  using skel::usage_error::usage_error;
+};
+
 /// PATH, PATH:VARIABLE or PATH:VARIABLE@TIME.
 [[nodiscard]] std::string name_of(std::string const& path, volume_choice const& choice);
 
@@ -98,7 +104,8 @@ struct volume_choice {
 /// .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values), .raw (with the sidecar
 /// FILE.raw.json); or a folder of .png files, one per slice, in the order of the numbers in their
 /// names. Sizes in a header are not trusted: before memory is allocated, the file must be able to
-/// hold that many values. Throws usage_error `path: place: what was expected`.
+/// hold that many values. Throws usage_error `path: place: what was expected`, or
+/// variable_needed, which is one.
 [[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path,
                                                          volume_choice const& choice = {});
 

@@ -43,6 +43,6 @@ for option in '--schedule ring' '--results concentrated' '--root serves' '--on-e
   # shellcheck disable=SC2086  # words
   expect 2 "$refused" --field wind:9x9x9 --slabs ranks $option
 done
-expect 2 'expected no --series, --steps, --slabs or --memory' --field wind:9x9x9 --slabs ranks --session
+expect 2 '--session and --slabs: expected only one of them' --field wind:9x9x9 --slabs ranks --session
 expect 2 '--slabs: (x not in {ranks}) OR (Value x not in range 1 to 1000000)' --field wind:9x9x9 --slabs x
 echo ok

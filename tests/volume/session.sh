@@ -80,6 +80,38 @@ single two.vti --array other --size 12x9 -o expected/other.png
 for picture in speed late other; do cmp $picture.png expected/$picture.png; done
 [ "$(md5sum expected/{speed,late,other}.png | cut -c1-32 | sort -u | wc -l)" = 3 ]
 
+# --- A netCDF file of two variables, a and b, needs a name. A session may begin without a volume.
+numbers() { # as 4 bytes each
+  local n
+  for n; do printf "\\0\\0\\0\\x$(printf %x "$n")"; done
+}
+variable() { numbers 1 && printf '%s\0\0\0' "$1" && numbers 3 0 0 0 0 0 1 8 "$2"; } # of 8 bytes from here on
+{ printf 'CDF\1' && numbers 0 10 1 1 && printf 'x\0\0\0' && numbers 2 0 0 11 2 && variable a 132 && variable b 140; } >ab.nc
+printf '\0\1\2\3\4\5\6\7\3\1\4\1\5\7\2\6' >>ab.nc
+printf '%s\n' 'variable a' 'render none.png' 'file ab.nc' 'render none.png' 'variable c' 'variable b' 'render b.png' 'file two.vti' \
+  'render speed.png' 'file ab.nc' 'variable a' 'time 1' 'render a.png' quit >names.txt
+if "$program" ab.nc --list >out 2>err; then
+  for v in a b; do single ab.nc --variable $v --size 12x9 -o expected/$v.png; done
+  cat >errors.txt <<'TEXT'
+1: found no volume, expected file FILE or field NAME before
+2: found no volume, expected file FILE or field NAME before
+4: ab.nc: expected --variable NAME, found a, b
+5: ab.nc: expected a variable c, found a, b
+12: ab.nc: --time: expected 0 (the file has one time), found 1
+TEXT
+  { sed 's/^/skel-volume: line /' errors.txt && echo 'skel-volume: 5 commands failed'; } >expected.txt
+  for run in "" "$mpiexec -n 2"; do
+    rm -f {a,b,speed}.png
+    # shellcheck disable=SC2086  # words
+    $run "$program" --size 12x9 --session --quiet --progress never <names.txt 2>err && exit 1
+    grep '^skel-volume' err | diff expected.txt -
+    for picture in a b speed; do cmp $picture.png expected/$picture.png; done
+    [ ! -e none.png ]
+  done
+else
+  grep -q 'built without netCDF' err
+fi
+
 # --- A wrong command changes nothing. Commands fail with their line, the session goes on, and its exit code is 1.
 printf '{"file": "v.bin", "size": [2, 2, 3], "type": "uint8"}' >v.json
 printf '\0\1\2\3\4\5\6\7\10\11\12\13' >v.bin
@@ -151,7 +183,8 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # not in a chroot
   grep -q '^skel-volume: line 1: size: expected' out
 fi
 expect 2 '--session: expected no --checkpoint and no -o' v.json --session -o a.png
-expect 2 '--session: expected no --series, --steps, --slabs or --memory' v.json --session --slabs 2
+expect 2 '--session and --slabs: expected only one of them' v.json --session --slabs ranks
+expect 2 '--session and --steps: expected only one of them' --session --steps 2
 expect 2 'none.txt: No such file or directory' v.json --session=none.txt
 
 # --- SIGTERM while a session waits for commands.
