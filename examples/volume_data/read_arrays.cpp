@@ -82,12 +82,13 @@ char role_of(array_file const& file, dimension const& d) {
   auto const unit = lower(d.unit);
   if (standard == "time" || name == "time" || unit.find(" since ") != std::string::npos) return 'T';
   auto const ends = [&](std::string_view what) { return standard.ends_with(what); };
-  if (ends("longitude") || ends("projection_x_coordinate") || unit.starts_with("degrees_e") ||
-      unit.starts_with("degree_e"))
-    return 'X';
-  if (ends("latitude") || ends("projection_y_coordinate") || unit.starts_with("degrees_n") ||
-      unit.starts_with("degree_n"))
-    return 'Y';
+  auto const degrees = [&](char to) {  // degrees_east, degree_E, degreesE, ...
+    return std::ranges::any_of(
+        std::array{"degrees_", "degree_", "degrees", "degree"},
+        [&](char const* unit_of) { return unit.starts_with(unit_of + std::string(1, to)); });
+  };
+  if (ends("longitude") || ends("projection_x_coordinate") || degrees('e')) return 'X';
+  if (ends("latitude") || ends("projection_y_coordinate") || degrees('n')) return 'Y';
   return file.text(*d.what.coordinate, "positive").empty() ? ' ' : 'Z';
 }
 

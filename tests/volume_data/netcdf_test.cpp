@@ -187,6 +187,31 @@ TEST_CASE("netCDF, coordinates that decrease") {
   }
 }
 
+TEST_CASE("netCDF, all spellings of degrees") {
+  test::folder const in("volume-netcdf-degrees");
+  using text_pair = std::pair<char const*, char const*>;
+  for (auto const& [east, north] :
+       {text_pair{"degrees_east", "degrees_north"}, text_pair{"degree_east", "degree_north"},
+        text_pair{"degrees_E", "degrees_N"}, text_pair{"degree_E", "degree_N"},
+        text_pair{"degreesE", "degreesN"}, text_pair{"degreeE", "degreeN"}}) {
+    nc_writer w(in.path("a.nc"));
+    std::vector const dimensions{w.dimension("a", 2), w.dimension("b", 3), w.dimension("c", 4)};
+    auto const a = w.variable("a", NC_INT, {dimensions[0]}), b = w.variable("b", NC_INT, {dimensions[1]});
+    auto const wind = w.variable("wind", NC_FLOAT, dimensions);
+    w.text(a, "units", east);
+    w.text(b, "units", north);
+    std::vector<double> all(24);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<double>(i);
+    w.values(a, {0, 1});
+    w.values(b, {0, 1, 2});
+    w.values(wind, all);
+    auto const g = read_grid(w.close());
+    INFO(east);
+    REQUIRE(g.header.size == std::array<std::size_t, 3>{2, 3, 4});
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK(g.at(i / 12, i / 4 % 3, i % 4) == all[i]);
+  }
+}
+
 TEST_CASE("netCDF, dimensions in any order") {
   test::folder const in("volume-netcdf-order");
   std::array<std::size_t, 3> order{0, 1, 2};  // of x, y, z: the slowest dimension first
