@@ -108,20 +108,22 @@ skel::program::run_outcome finish(skel::program::common_options const& common, o
   }
   if (!common.output.empty()) write_labels(common.output, labels);
   auto const components = count_components(labels);
-  fmt::print("{} components of {} nodes and {} edges\n", components, labels.size(), graph.size());
+  std::string summary =
+      fmt::format("{} components of {} nodes and {} edges\n", components, labels.size(), graph.size());
   skel::program::run_outcome outcome;
   outcome.fields = {{"nodes", labels.size()}, {"edges", graph.size()}, {"components", components}};
   if (common.verify) outcome.fields.emplace_back("verified", true);
   if (o.compare_one_core || result.run.ranks * result.run.threads_per_rank > 1) {
-    fmt::print("{:.6f} s on ranks x threads = {} x {}, {} bytes sent", result.run.seconds, result.run.ranks,
-               result.run.threads_per_rank, result.run.bytes);
+    summary += fmt::format("{:.6f} s on ranks x threads = {} x {}, {} bytes sent", result.run.seconds,
+                           result.run.ranks, result.run.threads_per_rank, result.run.bytes);
     if (o.compare_one_core) {
       auto const alone = seconds_of_one_core(graph, labels.size());
-      fmt::print("; one core needs {:.6f} s", alone);
+      summary += fmt::format("; one core needs {:.6f} s", alone);
       outcome.fields.emplace_back("one_core_seconds", alone);
     }
-    fmt::print("\n");
+    summary += '\n';
   }
+  if (!common.quiet) fmt::print("{}", summary);
   outcome.run = std::move(result.run);
   outcome.result_xxh3 = skel::xxh3_hex(std::as_bytes(labels));
   outcome.problem = sizes_of(job, graph.size());

@@ -21,6 +21,9 @@ expect 0 '' g.gz --compare-one-core --report run.json
 grep -q 'one core needs [0-9.]* s$' out
 grep -q '"one_core_seconds": *[0-9]' run.json
 
+expect 0 '' g.gz --compare-one-core --quiet
+[ ! -s out ]
+
 printf '1 2\n1 two\n' >bad.txt
 expect 2 'skel-components: bad.txt:2: expected a node number, found "two"' bad.txt -o no.txt
 [ ! -e no.txt ]
