@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <limits>
 #include <utility>
 
 #include "field.hpp"
@@ -12,17 +14,33 @@
 
 namespace volume {
 
+namespace {
+
+int slabs_of(std::string const& text) {
+  constexpr int most = 1000000;
+  if (text == "ranks") return options::slab_for_each_rank;
+  int n = 0;
+  auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (code != std::errc{} || end != text.data() + text.size() || n < 1 || n > most)
+    throw skel::usage_error(fmt::format("--slabs: expected 1 to {} or \"ranks\", found \"{}\"", most, text));
+  return n;
+}
+
+}  // namespace
+
 void add_options(CLI::App& app, options& o) {
   app.add_option(
       "FIELD", o.file,
-      "volume to render: .vti, .vtr, .nc, .h5, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
+      "volume to render: .vti, .vtr, .nc, .nc4, .cdf, .h5, .hdf5, .he5, .hdf, .vtkhdf, .nrrd, .nhdr, "
+      ".mha, .mhd, .raw or its sidecar .json; or a folder of .png");
   app.add_option("--field", o.field,
                  "computed volume: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, "
                  "sphere; each also as NAME:AxBxC, and wind as NAME@HOURS");
   app.add_option("--variable,--array", o.choice.variable,
                  "variable of a .nc or .h5, array of the points of a .vti or .vtr");
   app.add_option("--time", o.choice.time, "index of the time of a file that has several")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   app.add_flag("--list", o.list, "print the variables of FIELD and their sizes, render nothing");
   app.add_option("--series", o.series, "several volumes, rendered to one picture each");
   app.add_option("--steps", o.steps,
@@ -35,12 +53,10 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::IsMember({"root", "all"}));
   app.add_option_function<std::string>(
-         "--slabs",
-         [&o](std::string const& n) { o.slabs = n == "ranks" ? options::slab_for_each_rank : std::stoi(n); },
+         "--slabs", [&o](std::string const& n) { o.slabs = slabs_of(n); },
          "number of slabs of the grid; a rank holds one while it receives the next. ranks: each rank keeps "
          "one, and the rays travel")
-      ->type_name("N|ranks")
-      ->check(CLI::IsMember({"ranks"}) | CLI::Range(1, 1000000));
+      ->type_name("N|ranks");
   app.add_option("--memory", o.memory,
                  "MiB per rank for the grid, which is cut into as many slabs as necessary")
       ->check(CLI::Range(1, 1 << 30))

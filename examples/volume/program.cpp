@@ -101,7 +101,7 @@ class program_run {
       throw skel::usage_error("--session: expected no --checkpoint and no -o");
     if (!in_session()) count(volumes_.size() * static_cast<std::size_t>(o.frames));
     // A time that the file lacks is an error before the first picture.
-    if (ctx.is_root() && o.steps > 1 && !o.file.empty()) volumes_.back().open();
+    if (ctx.is_root() && o.steps > 1 && !o.file.empty()) check_last_time();
     if (!ctx.has_beside()) say_what_is_missing();
   }
 
@@ -128,6 +128,7 @@ class program_run {
     pixels_ +=
         pictures * static_cast<std::size_t>(what_.spec.width) * static_cast<std::size_t>(what_.spec.height);
   }
+  void check_last_time() const;
   void say_what_is_missing() const;
   [[nodiscard]] int task_size(prepared_volume const& volume);
   void each_whole();
@@ -166,6 +167,15 @@ class program_run {
   std::size_t grids_ = 0;
   std::string failure_;
 };
+
+void program_run::check_last_time() const {
+  volumes_.front().open();  // an error of --time itself
+  try {
+    volumes_.back().open();
+  } catch (skel::usage_error const& bad) {
+    throw skel::usage_error(fmt::format("--steps {}: {}", options_.steps, bad.what()));
+  }
+}
 
 /// Below MPI_THREAD_SERIALIZED no calls run beside a farm, and messages wait for the end of a task,
 /// so their cost in isolation is not representative.
@@ -349,6 +359,12 @@ std::string result_hash(std::vector<std::string> const& hashes) {
   return hasher.hex();
 }
 
+std::string size_text(std::size_t bytes) {
+  constexpr std::size_t mebibyte = 1U << 20U;
+  if (bytes < mebibyte / 10) return fmt::format("{} bytes", bytes);
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / mebibyte);
+}
+
 skel::program::run_outcome program_run::outcome() const {
   if (!ctx_.is_root()) return {all_.run, {}, {}, {}};
   skel::program::run_outcome outcome;
@@ -368,8 +384,8 @@ skel::program::run_outcome program_run::outcome() const {
     outcome.fields.push_back({"slabs", slabs_});
     outcome.fields.push_back({"grid_bytes_per_rank", all_.grid_memory});
     if (!common_.quiet)
-      fmt::print("{} slabs, at most {:.1f} MiB of the grid on a rank\n", slabs_,
-                 static_cast<double>(all_.grid_memory) / (1U << 20U));
+      fmt::print("{} slab{}, at most {} of the grid on a rank\n", slabs_, slabs_ == 1 ? "" : "s",
+                 size_text(all_.grid_memory));
   }
   outcome.problem = {{"field", volumes_.empty() ? held_name_ : volumes_[0].name},
                      {"pixels", std::to_string(pixels_)},

@@ -85,8 +85,10 @@ expect 0 '' two.vti --time 1 --size 8x8 -o time.png
 cmp step-001.png other.png
 cmp step-001.png time.png
 differ step-000.png step-001.png
-expect 2 'two.vti: --time: expected 0 to 1, found 2' two.vti --time 1 --steps 2 --size 8x8 -o late.png
+expect 2 'skel-volume: --steps 2: two.vti: --time: expected 0 to 1, found 2' two.vti --time 1 --steps 2 --size 8x8 -o late.png
 [ -z "$(compgen -G 'late*')" ] # refused before the first picture
+expect 2 'skel-volume: two.vti: --time: expected 0 to 1, found 2' two.vti --time 2 --steps 2
+expect 2 '--time: Value -1 not in range 0 to' two.vti --time -1
 expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, found "a"b"' --field wind --background 'a"b'
 expect 2 'none.png: ' --field wind:5x5x5 --background none.png
 expect 0 '' --field turbulence:80x80x80 --size 20x15 --memory 2 --frames 2 -o slabs.png --report run.json
@@ -96,6 +98,13 @@ grep -q '"slabs": *7,' run.json
 expect 0 '' --field turbulence:80x80x80 --size 20x15 --frames 2 -o whole.png --unit-costs costs.csv --pixels 100
 cmp slabs-001.png whole-001.png
 [ "$(grep -c '^0\.[0-9]*$' costs.csv)" = 6 ]
+expect 0 '' v.json --size 8x8 --slabs 1 -o slab.png
+grep -q '^1 slab, at most [0-9]* bytes of the grid on a rank$' out
+for slabs in foo 0 1000001 2x; do
+  expect 2 "--slabs: expected 1 to 1000000 or \"ranks\", found \"$slabs\"" v.json --slabs $slabs
+done
+expect 0 '' --help-all
+grep -q -- '--slabs N|ranks  *number of slabs' out
 expect 2 'requires the whole grid' v.json --slabs 2 --verify
 expect 2 'expected the rule "exact"' v.json --slabs 2 --spec "$specs/trapezoid.json"
 expect 2 'two layers of cells need' --field sphere:512x512x3 --memory 1
