@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -55,6 +56,8 @@ void require_time(std::string const& path, volume_choice const& choice, std::siz
         fmt::format("{}: --time: expected 0{}, found {}", path,
                     times > 1 ? fmt::format(" to {}", times - 1) : " (the file has one time)", choice.time));
 }
+
+bool has_cells(std::array<std::size_t, 3> const& size) { return std::ranges::min(size) > 1; }
 
 void check_size(volume_header const& header) {
   std::uint64_t bytes = size_of(header.type);

@@ -35,6 +35,8 @@ void require_time(std::string const& path, volume_choice const& choice, std::siz
 /// A volume with stored values; `swapped`: in the opposite of the machine's byte order.
 [[nodiscard]] std::unique_ptr<volume_reader> stored_volume(volume_header header, source values, bool swapped);
 
+/// Whether a grid of this size has cells: at least two points along each axis.
+[[nodiscard]] bool has_cells(std::array<std::size_t, 3> const& size);
 /// Throws usage_error unless sizes are 1 to 2^31 - 1 and the values fit in 2^63 bytes.
 void check_size(volume_header const& header);
 /// Also throws usage_error unless `values` may hold exactly this number of values, or at least as

@@ -109,6 +109,11 @@ std::vector<dimension> dimensions_of(array_file const& file, array_variable cons
 
 struct layout : array_layout {
   std::vector<dimension> dimensions{};
+
+  [[nodiscard]] std::array<std::size_t, 3> size() const {
+    return {dimensions[axes[0]].what.length, dimensions[axes[1]].what.length,
+            dimensions[axes[2]].what.length};
+  }
 };
 
 /// Returns nothing if the variable is not a volume: it needs three dimensions beside time and those of
@@ -143,6 +148,11 @@ std::optional<layout> layout_of(array_file const& file, array_variable const& v)
     space.pop_back();
   }
   return to;
+}
+
+bool is_volume(array_file const& file, array_variable const& v) {
+  auto const how = layout_of(file, v);
+  return how && has_cells(how->size());
 }
 
 /// Without a variable, coordinates are indices.
@@ -226,18 +236,24 @@ class array_volume final : public volume_reader {
 
 std::string from_root(std::string const& name) { return name.starts_with('/') ? name : '/' + name; }
 
-/// The wanted variable or, without a name, the only volume.
+/// The wanted variable or, without a name, the only volume: the only one that has cells, if any does.
 std::pair<array_variable, layout> chosen(array_file const& file, std::string const& name) {
   std::vector<std::string> volumes;
   std::optional<std::pair<array_variable, layout>> found;
-  for (auto const& v : file.variables()) {
+  auto const all = file.variables();
+  bool const any_has_cells = std::ranges::any_of(all, [&](auto const& v) { return is_volume(file, v); });
+  for (auto const& v : all) {
     auto how = layout_of(file, v);
-    if (how) volumes.push_back(v.name);
-    if (name.empty() ? !how : from_root(v.name) != from_root(name)) continue;
-    if (!how)
+    bool const counts = how && (!any_has_cells || has_cells(how->size()));
+    if (counts) volumes.push_back(v.name);
+    if (name.empty() ? !counts : from_root(v.name) != from_root(name)) continue;
+    if (!how) {
+      auto const beside_time =
+          std::ranges::count_if(dimensions_of(file, v), [](auto const& d) { return d.role != 'T'; });
       throw skel::usage_error(
           fmt::format("{}: {}: expected numbers with three dimensions beside time, found {} with {}",
-                      file.path(), v.name, v.type_name, v.rank));
+                      file.path(), v.name, v.type_name, beside_time));
+    }
     found.emplace(v, std::move(*how));
   }
   if (found && (!name.empty() || volumes.size() == 1)) return std::move(*found);
@@ -296,9 +312,7 @@ std::unique_ptr<volume_reader> open_arrays(std::unique_ptr<array_file> file, vol
   if (times == 0)
     throw skel::usage_error(fmt::format("{}: {}: expected a time, found none", path, variable.name));
   require_time(path, choice, times);
-  std::array<std::size_t, 3> size{};
-  for (std::size_t axis = 0; axis < 3; ++axis) size[axis] = how.dimensions[how.axes[axis]].what.length;
-  auto header = array_header(*file, variable, how, size);
+  auto header = array_header(*file, variable, how, how.size());
   std::array<bool, 3> decreasing{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     auto& c = header.coordinates[axis];
@@ -316,7 +330,7 @@ std::vector<variable_info> list_arrays(array_file const& file) {
   for (auto const& v : file.variables()) {
     std::string size;
     for (auto const& d : dimensions_of(file, v)) size += (size.empty() ? "" : " x ") + d.text();
-    all.push_back({v.name, v.type_name, size, file.text(v, "units"), layout_of(file, v).has_value()});
+    all.push_back({v.name, v.type_name, size, file.text(v, "units"), is_volume(file, v)});
   }
   return all;
 }

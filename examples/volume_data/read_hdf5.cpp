@@ -141,7 +141,7 @@ std::vector<variable_info> list_image(hdf5_file const& file) {
     if (in.times > 1) size += fmt::format(", {} times", in.times);
     std::size_t const scalar = in.has_steps ? 4 : 3;
     if (a.dimensions.size() == scalar + 1) size += fmt::format(", {} components", a.dimensions.back().length);
-    all.push_back({a.name, a.what.type_name, std::move(size), "", a.is_field(in)});
+    all.push_back({a.name, a.what.type_name, std::move(size), "", a.is_field(in) && has_cells(in.size)});
   }
   return all;
 }

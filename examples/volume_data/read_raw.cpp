@@ -94,7 +94,7 @@ source raw_values(json const& j, volume_header const& header, slice_files const&
     return file_bytes(file, at, most);
   };
   if (!files.empty()) return joined_slices(header, files, open_one);
-  std::string const own = path.ends_with(".raw.json") ? path.substr(0, path.size() - 5) : "";
+  std::string const own = lower(path).ends_with(".raw.json") ? path.substr(0, path.size() - 5) : "";
   auto const file = j.contains("file") ? beside(path, j.at("file").get<std::string>()) : own;
   if (file.empty())
     throw skel::usage_error(path + ": expected a key \"file\" with the name of the values' file");
@@ -122,7 +122,7 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
     if (j.contains("file")) throw skel::usage_error(path + ": expected \"file\" or \"files\", not both");
     files = listed_files(j, first, header, path);
     if (files.empty()) throw skel::usage_error(path + ": files: expected names of slices, found none");
-    if (files[0].ends_with(".png")) return open_pictures(j, std::move(header), std::move(files), path);
+    if (lower(files[0]).ends_with(".png")) return open_pictures(j, std::move(header), std::move(files), path);
   }
   if (!j.contains("size")) throw skel::usage_error(path + ": expected a key \"size\" with three numbers");
   check_size(header);

@@ -1,8 +1,10 @@
 // VTK XML files of image data (.vti) and rectilinear grids (.vtr): "VTK File Formats", the part on
 // XML.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -283,10 +285,11 @@ std::vector<variable_info> list_vtk(std::string const& path) {
   std::vector<variable_info> all;
   for (auto const& a : c.pieces[0].point_arrays) {
     if (!exists_at(a, 0)) continue;
-    auto size = fmt::format("{} x {} x {}", c.extent.size(0), c.extent.size(1), c.extent.size(2));
+    std::array const sizes{c.extent.size(0), c.extent.size(1), c.extent.size(2)};
+    auto size = fmt::format("{}", fmt::join(sizes, " x "));
     if (c.times > 1) size += fmt::format(", {} times", c.times);
     if (a.components != "1") size += fmt::format(", {} components", a.components);
-    all.push_back({a.name, a.type_name, std::move(size), "", is_field(a)});
+    all.push_back({a.name, a.type_name, std::move(size), "", is_field(a) && has_cells(sizes)});
   }
   return all;
 }

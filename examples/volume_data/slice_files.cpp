@@ -119,7 +119,7 @@ slice_files pictures_in(std::string const& folder) {
   slice_files files;
   std::error_code code;
   for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
-    if (at->path().extension() == ".png") files.push_back(at->path().string());
+    if (lower(at->path().extension().string()) == ".png") files.push_back(at->path().string());
   if (code) throw skel::usage_error(folder + ": " + code.message());
   if (files.empty()) throw skel::usage_error(folder + ": expected .png files in this folder, found none");
   std::ranges::sort(files, [](auto const& a, auto const& b) {

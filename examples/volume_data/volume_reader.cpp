@@ -86,8 +86,10 @@ template void volume_reader::read_as(std::span<double>);
 
 namespace {
 
+/// In small letters or capitals.
 bool ends_with(std::string_view path, std::initializer_list<std::string_view> endings) {
-  return std::ranges::any_of(endings, [&](std::string_view ending) { return path.ends_with(ending); });
+  return std::ranges::any_of(
+      endings, [name = lower(path)](std::string_view ending) { return name.ends_with(ending); });
 }
 
 bool is_vtk(std::string const& path) { return ends_with(path, {".vti", ".vtr"}); }
@@ -98,13 +100,13 @@ bool is_hdf5(std::string const& path) { return ends_with(path, {".h5", ".hdf5", 
 std::unique_ptr<volume_reader> open_single(std::string const& path) {
   if (ends_with(path, {".nrrd", ".nhdr"})) return open_nrrd(path);
   if (ends_with(path, {".mha", ".mhd"})) return open_meta_image(path);
-  if (path.ends_with(".json")) return open_raw(path);
-  if (path.ends_with(".raw")) return open_raw(path + ".json");
+  if (ends_with(path, {".json"})) return open_raw(path);
+  if (ends_with(path, {".raw"})) return open_raw(path + ".json");
   if (std::filesystem::is_directory(path)) return open_folder(path);
   throw skel::usage_error(
       path +
-      ": a volume is a folder of .png files, or has a name that ends in .vti, .vtr, .nc, .h5, .nrrd, "
-      ".nhdr, .mha, .mhd, .json or .raw");
+      ": a volume is a folder of .png files, or has a name that ends in .vti, .vtr, .nc, .nc4, .cdf, .h5, "
+      ".hdf5, .he5, .hdf, .vtkhdf, .nrrd, .nhdr, .mha, .mhd, .json or .raw");
 }
 
 std::vector<variable_info> variables(std::string const& path) {
@@ -114,7 +116,7 @@ std::vector<variable_info> variables(std::string const& path) {
   auto const volume = open_single(path);
   auto const& h = volume->header();
   return {{"", std::string(name_of(h.type)), fmt::format("{} x {} x {}", h.size[0], h.size[1], h.size[2]), "",
-           true}};
+           has_cells(h.size)}};
 }
 
 }  // namespace

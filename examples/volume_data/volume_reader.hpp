@@ -98,9 +98,9 @@ struct variable_needed : skel::usage_error {
 /// PATH, PATH:VARIABLE or PATH:VARIABLE@TIME.
 [[nodiscard]] std::string name_of(std::string const& path, volume_choice const& choice);
 
-/// Opens a file by its extension: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64;
-/// zlib, LZ4, LZMA), .nc, .nc4, .cdf (netCDF, if built with it), .h5, .hdf5, .he5, .hdf, .vtkhdf (HDF5
-/// and VTKHDF, if built with it), .nrrd, .nhdr (raw, gzip, ascii),
+/// Opens a file by its extension, in small letters or capitals: .vti, .vtr (VTK XML: ascii, inline
+/// base64, appended raw or base64; zlib, LZ4, LZMA), .nc, .nc4, .cdf (netCDF, if built with it), .h5,
+/// .hdf5, .he5, .hdf, .vtkhdf (HDF5 and VTKHDF, if built with it), .nrrd, .nhdr (raw, gzip, ascii),
 /// .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values), .raw (with the sidecar
 /// FILE.raw.json); or a folder of .png files, one per slice, in the order of the numbers in their
 /// names. Sizes in a header are not trusted: before memory is allocated, the file must be able to

@@ -162,6 +162,17 @@ TEST_CASE("HDF5, data sets to choose from") {
         "pair      compound   3 x 4 x 5      (not a volume)\n"
         "series    float32    2 x 3 x 4 x 5\n");
   test::check_values(read_grid(*open_volume(several, {"model/u", 0})));
+  h5_writer thin(in.path("d.h5"));  // only one variable has cells
+  thin.data("none", {0, 3, 3}, {});
+  thin.data("one", {1, 4, 5}, {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7});
+  thin.data("wind", shape, values());
+  auto const only = thin.close();
+  CHECK(list_variables(only) ==
+        "none  float32  0 x 3 x 3  (not a volume)\n"
+        "one   float32  1 x 4 x 5  (not a volume)\n"
+        "wind  float32  3 x 4 x 5\n");
+  test::check_values(read_grid(only));
+  CHECK(read_grid(*open_volume(only, {"one", 0})).at(4, 3, 0) == 7);
   auto const error = [&](volume_choice const& choice) {
     return test::message_of([&] { static_cast<void>(open_volume(several, choice)); });
   };

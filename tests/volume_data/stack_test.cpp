@@ -58,6 +58,7 @@ void write_slices(test::folder const& in) {
 std::vector<std::pair<std::string, std::string>> descriptions() {
   std::string const nrrd = test::nrrd_head + "endian: big\nencoding: ";
   return {{"raw.json", R"({"files": "r%d.raw")" + raw_keys},
+          {"CAPITALS.JSON", R"({"files": "r%d.raw")" + raw_keys},
           {"list.json", R"({"files": ["r0.raw", "r1.raw.gz", "r2.raw"])" + raw_keys},
           {"gzip.json", R"({"files": "r%1d.raw.gz")" + raw_keys},
           {"png.json", R"({"files": "p%d.png", "size": [5, 4, 3])" + place},
@@ -82,7 +83,8 @@ TEST_CASE("stacks of slices, raw, compressed and as pictures") {
 TEST_CASE("a folder of pictures, in the order of their numbers") {
   test::folder const in("volume-folder");
   for (std::size_t z : {0, 9, 10, 100})
-    in.write("ct" + number(z) + ".png", test::png(2, 1, 8, std::string(2, static_cast<char>(z))));
+    in.write("ct" + number(z) + (z == 9 ? ".PNG" : ".png"),
+             test::png(2, 1, 8, std::string(2, static_cast<char>(z))));
   in.write("notes.txt", "no slice");
   auto const g = read_grid(in.path(""));
   REQUIRE(g.header.size == std::array<std::size_t, 3>{2, 1, 4});

@@ -246,8 +246,8 @@ TEST_CASE("VTK XML, arrays and times that are chosen") {
   CHECK(contains(error({"gust", 0}), "an array of one component named gust, found Höhe, wind"));
   CHECK(contains(error({"", 2}), "a.vti: --time: expected 0 to 1, found 2"));
   CHECK(list_variables(file) ==
-        "Höhe      Int8  2 x 1 x 1, 2 times\n"
-        "wind      Int8  2 x 1 x 1, 2 times\n"
+        "Höhe      Int8  2 x 1 x 1, 2 times                (not a volume)\n"
+        "wind      Int8  2 x 1 x 1, 2 times                (not a volume)\n"
         "velocity  Int8  2 x 1 x 1, 2 times, 3 components  (not a volume)\n");
   auto const single = in.write("a.nrrd", test::nrrd_head + "encoding: text\n\n" + std::string(200, ' '));
   CHECK(list_variables(single) == "  int16  5 x 4 x 3\n");
