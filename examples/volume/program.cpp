@@ -379,7 +379,10 @@ skel::program::run_outcome program_run::outcome() const {
                     {"waiting_for_grids_seconds", all_.waited_seconds},
                     {"cells", all_.counts.cells},
                     {"segments", all_.counts.segments}};
-  if (in_session()) outcome.fields.push_back({"grids", grids_});
+  if (in_session())
+    outcome.fields.push_back({"grids", grids_});
+  else if (common_.output.empty() && !common_.quiet && !all_.run.stopped_early)
+    fmt::print("no picture written; -o FILE.png writes one\n");
   if (slabs_ > 0) {
     outcome.fields.push_back({"slabs", slabs_});
     outcome.fields.push_back({"grid_bytes_per_rank", all_.grid_memory});
