@@ -3,7 +3,8 @@
 
 The pages keep their places, so links between them need no change. Source files that a page links to become pages. The
 site refers to no other host, and its search also works in pages that are opened as files. Checks every link, anchor
-and picture of the result; prints a line for each that is broken and exits with 1 if there is one.
+and picture of the result and, where Chromium is installed, searches for some names; prints a line for each mistake and
+exits with 1 if there is one.
 """
 import html.parser
 import json
@@ -11,6 +12,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import urllib.parse
 
@@ -136,7 +138,7 @@ def build():
                   "icon": {"logo": "material/sitemap"},
                   "palette": [{"media": "(prefers-color-scheme: light)", "scheme": "default", "primary": "indigo"},
                               {"media": "(prefers-color-scheme: dark)", "scheme": "slate", "primary": "indigo"}]},
-        "plugins": [{"search": {"separator": r"[\s\-_:.,/()]+"}}], "extra_css": ["site.css"],
+        "plugins": [{"search": {"separator": SEPARATOR}}], "extra_css": ["site.css"],
         "markdown_extensions": ["tables", "sane_lists", {"pymdownx.highlight": {}}, "pymdownx.superfences", "toc"],
     }), encoding="utf-8")
     config = mkdocs.config.load_config(str(settings))
@@ -144,9 +146,17 @@ def build():
     mkdocs.commands.build.build(config)
     index = json.loads((SITE / "search/search_index.json").read_text(encoding="utf-8"))
     index["docs"] = [d for d in index["docs"] if not re.match(r"(include|examples|src|benchmarks)/", d["location"])]
-    (SITE / "search/index.js").write_text(f"var __search = {{index: Promise.resolve({json.dumps(index)})}};\n",
+    (SITE / "search/index.js").write_text(TRANSFORM + f"__search.index = Promise.resolve({json.dumps(index)});\n",
                                           encoding="utf-8")
 
+
+# Separates the words of pages and of searches, which find the pages with all words. Names such as ring_steal are one word.
+SEPARATOR = r"\W+"
+TRANSFORM = f"var __search = {{transform: text => text.split(/{SEPARATOR}/).filter(Boolean).map(w => '+' + w).join(' ')}};\n"
+
+# What the check searches for, and a page that must be among the first results.
+SEARCHES = {"ring_steal": "docs/reference/ring-steal.html", "skel::on_error": "docs/how-to/failing-tasks.html",
+            "--watch": "docs/how-to/observe.html", "run on hosts": "docs/how-to/run-on-several-hosts.html"}
 
 STYLE = """
 .md-grid { max-width: 75rem; }
@@ -158,8 +168,9 @@ STYLE = """
 [data-md-color-scheme=slate][data-md-color-primary] { --md-typeset-a-color: #9fa8ff; }
 """
 
-# Both must be there before the theme's own scripts.
+# Both scripts must be there before the theme's own. All words are indexed: a search for "run on hosts" requires "on", too.
 HEAD = """{% extends "base.html" %}
+{% block config %}{{ super() | replace("stopWordFilter", "") }}{% endblock %}
 {% block libs %}
 <script src="{{ 'search/index.js' | url }}"></script>
 <script src="{{ 'site.js' | url }}"></script>
@@ -211,6 +222,23 @@ class references(html.parser.HTMLParser):
             self.loads.append(attributes["href"])
 
 
+def search():
+    """Returns a mistake for each of SEARCHES that fails in a browser, in a page that is opened as a file."""
+    browser = shutil.which("chromium")
+    if not browser:
+        print("The search is not checked: chromium not found")
+        return []
+    mistakes = []
+    for words, page in SEARCHES.items():
+        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom",
+                               f"{SITE.as_uri()}/index.html?q={urllib.parse.quote(words)}"],
+                              check=True, capture_output=True, text=True, timeout=60)
+        results = re.findall(r'href="([^"]*)" class="md-search-result__link"', done.stdout)
+        if not any(urllib.parse.urlsplit(result).path == f"{SITE}/{page}" for result in results):
+            mistakes.append(f"index.html: a search for {words} does not find {page}")
+    return mistakes
+
+
 def check():
     pages = {page: references(page.read_text(encoding="utf-8")) for page in SITE.rglob("*.html")
              if page.name != "404.html" and SITE / "api" not in page.parents}
@@ -228,6 +256,7 @@ def check():
                 mistakes.append(f"{name}: link to {target}: no such file")
             elif anchor and file in pages and anchor not in pages[file].ids:
                 mistakes.append(f"{name}: link to {target}: no such heading")
+    mistakes += search()
     for mistake in mistakes:
         print(mistake, file=sys.stderr)
     print(f"{SITE.relative_to(ROOT)}/index.html: {len(pages)} pages, {checked} links, {len(mistakes)} mistakes")
