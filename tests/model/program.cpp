@@ -341,13 +341,13 @@ TEST_CASE("plots are written") {
           "table-1.csv " + paper + "table-4.csv -o " + d.file("p.svg"));
   INFO(r.text);
   REQUIRE(r.code == 0);
-  CHECK(contains(test::read_file(d.file("p.svg")), "whole runs"));
+  CHECK(contains(test::read_file(d.file("p.svg")), "Predicted time of whole runs"));
   auto const points = run("plot --json --model " + d.file("m.json") + " --machine " + paper +
                           "machine.json --bytes '4*N' " + paper + "table-1.csv " + paper + "table-4.csv");
   CHECK(points.code == 0);
   auto const figures = nlohmann::json::parse(points.text);
   REQUIRE(figures.size() >= 2);
-  CHECK(figures[0]["title"] == "whole runs");
+  CHECK(figures[0]["title"] == "Predicted time of whole runs");
   CHECK(figures[0]["diagonal"] == true);
   CHECK(figures[0]["series"][0]["points"][0].size() == 2);
 }

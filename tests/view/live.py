@@ -104,7 +104,8 @@ class Live(unittest.TestCase):
         self.write(4.0, label="a", done=40, total=80, unit="rows", failed=3, lost_ranks=1)
         text = get(url)
         self.assertEqual(share_of(text), 0.5)
-        for words in ("1 of 4", "failed rows", "<polyline points=\"500.0,122.5 1000.0,10.0\""):
+        for words in ("1 of 4", "failed rows", "Rows over time", "<polyline points=\"500.0,122.5 1000.0,10.0\"", ">40</text>",
+                      ">0:04 after the start<"):
             self.assertIn(words, text)
         os.utime(self.report, (time.time() - 60,) * 2)
         self.assertIn("Last written 1:00 ago", get(url))

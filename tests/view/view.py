@@ -167,14 +167,33 @@ class View(unittest.TestCase):
     def test_many_ranks(self):
         report, trace = self.simulate("many", 300, 6000)
         page, text = self.view(report, trace)
-        self.assertEqual(page.cell("ranks"), "300, 1 threads each")
+        self.assertEqual(page.cell("ranks"), "300, 1 thread each")
+        # 601 rows: those of every fifth rank are named, once in the timeline.
+        self.assertEqual([int(rank) for rank in re.findall(r">rank (\d+) on node-\d+<", text)], list(range(0, 300, 5)))
         self.assertIn("image", page.tags)  # a picture of so many spans consists of points
         self.assertLess(len(text), 3_000_000)
 
-    def samples(self, seconds):
+    def test_work_over_time(self):
+        report = self.simulate("two", 2, 2)[0]
+        trace = self.folder / "trace.json"
+        # Both ranks compute for 1 s. For another second, rank 0 computes in every other millisecond only.
+        spans = [(0, 0, 1), (1, 0, 2)] + [(0, 1 + i / 500, 0.001) for i in range(500)]
+        trace.write_text(json.dumps({"traceEvents": [
+            {"ph": "X", "name": "compute", "pid": rank, "tid": 0, "ts": 1e6 * begin, "dur": 1e6 * seconds,
+             "args": {"first_task": 0, "tasks": 1}} for rank, begin, seconds in spans]}))
+        svg = self.view(report, trace)[1].split("<h2>Work over time</h2>")[1].split("</svg>")[0]
+        lines = re.findall(r'<path d="([^"]*)" clip-path="[^"]*" style="fill: none; stroke: #0072b2', svg, re.I)
+        points = [tuple(map(float, point)) for point in re.findall(r"[ML] (\S+) (\S+)", lines[0])]
+        (left, zero), (_, two) = points[:2]
+        right = points[-1][0]
+        for second, expected in ((0.5, 2), (1.1, 1.5), (1.5, 1.5), (1.95, 1.5)):
+            y = [y for x, y in points if x <= left + second / 2 * (right - left)][-1]
+            self.assertAlmostEqual(2 * (zero - y) / (zero - two), expected, delta=0.2)
+
+    def samples(self, seconds, problem="size=3"):
         """Samples of 1000 tasks, and of other phases, which are no runs."""
         file = self.folder / "samples.csv"
-        file.write_text(HEAD + "".join(f"2,skel-x,farm,auto,streamed,{p},1,run,,1000,{s},{p * s},0,0,0,0,size=3\n"
+        file.write_text(HEAD + "".join(f"2,skel-x,farm,auto,streamed,{p},1,run,,1000,{s},{p * s},0,0,0,0,{problem}\n"
                                        f"2,skel-x,farm,auto,streamed,{p},1,divide,0,,{s / 2},,,,,,M=9\n"
                                        for p, s in seconds.items()))
         return file
@@ -185,6 +204,11 @@ class View(unittest.TestCase):
         for word in ("Speed-up", "Efficiency", "skel-x, auto, 1000 tasks, size=3"):
             self.assertIn(word, page.text)
         self.assertEqual([row[3:6] for row in page.rows[1:]], [[str(p), "1000", str(s)] for p, s in ((4, 30), (1, 100), (2, 60))])
+
+    def test_long_names_are_not_cut(self):
+        problem = "scene=storm;width=512;height=512;samples=16;view=balanced;unit=rows"
+        _, text = self.view(self.samples({1: 100, 2: 60}, problem))
+        self.assertIn(f"{problem}</text>", text)
 
     def test_samples_and_a_model(self):
         seconds = {1: 98, 2: 52, 4: 27.5, 8: 13}

@@ -15,7 +15,7 @@ std::vector<plot> fit_figures(model const& m, std::span<sample const> samples) {
   for (auto const& s : m.skeletons) {
     plot fits{s.name() + ": fitted against measured", "measured", "fitted", true, true, true, {}};
     plot residuals{
-        s.name() + ": residuals", "measured", "(fitted - measured) / measured", true, false, false, {}};
+        s.name() + ": relative error", "measured", "(fitted - measured) / measured", true, false, false, {}};
     for (auto const& t : s.terms) {
       series fit{t.phase + " " + t.quantity, {}, false, true};
       series residual = fit;
@@ -35,7 +35,7 @@ std::vector<plot> fit_figures(model const& m, std::span<sample const> samples) {
 
 plot run_figure(model const& m, machine const* where, std::span<sample const> samples,
                 predict_options const& how) {
-  plot p{"whole runs", "measured seconds", "predicted seconds", true, true, true, {}};
+  plot p{"Predicted time of whole runs", "measured seconds", "predicted seconds", true, true, true, {}};
   for (auto const& s : m.skeletons) {
     series one{s.name(), {}, false, true};
     for (auto const& r : samples) {
