@@ -61,7 +61,9 @@ execute_process(COMMAND ${HELP2MAN} --no-info --version-string=${VERSION} --name
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${HELP2MAN} ${PROGRAM}: ${result}")
 endif()
-# Long words, such as the specifications of schedules, cannot be adjusted at both margins.
+# Long words, such as the specifications of schedules, cannot be adjusted at both margins. Lines that are indented among
+# paragraphs are commands, and stay lines.
 file(READ ${PAGE} page)
 string(REPLACE "\n.SH NAME\n" "\n.ad l\n.SH NAME\n" page "${page}")
+string(REGEX REPLACE "\n\\.IP\n(([^.\n][^\n]*\n)+)" "\n.IP\n.nf\n\\1.fi\n" page "${page}")
 file(WRITE ${PAGE} "${page}")

@@ -42,7 +42,9 @@ if(WAY STREQUAL "find_package")
     if(help2man)
       file(READ ${dir}/prefix/${MANDIR}/man1/${program}.1 page)
       if(NOT page MATCHES "\n\\.SH NAME\n${program} \\\\- [^\n]+\n\\.SH SYNOPSIS\n\\.B ${program}\n.*\\\\-\\\\-help"
-         OR page MATCHES "\\?\\?\\?")
+         OR page MATCHES "\\?\\?\\?"
+         OR page MATCHES "\n\\.HP\n"       # help2man has not found the text of an option
+         OR page MATCHES "\n\\.IP\n[^.]")  # commands run into one paragraph
         message(FATAL_ERROR "manual page of ${program}:\n${page}")
       endif()
     endif()
