@@ -99,32 +99,45 @@ def house():
 
     for room in whole:
         floor(room)
-    width, step, top = 860, 92, 20
+    width, step, top, high, lane = 860, 92, 20, 48, 12
+    # A line that leads past a floor has a lane there, between the rooms. Lines to the same room share their lanes.
+    below = {}
+    for room, direct in reduced(whole).items():
+        for use in direct:
+            lanes = [(use, level) for level in range(floors[room] - 1, floors[use], -1)]
+            for upper, lower in zip([room, *lanes], [*lanes, use]):
+                below.setdefault(upper, set()).add(lower)
     highest = max(floors.values())
-    places, lines = {}, reduced(whole)
+    places, parts = {}, []
     for level in range(highest + 1):
-        def middle(room):  # of the rooms that it includes, so that few lines cross
-            under = [places[use][0] + places[use][2] / 2 for use in lines[room]]
+        def middle(item):  # of what is below, so that few lines cross
+            under = [places[use][0] for use in below.get(item, ())]
             return sum(under) / len(under) if under else 0
-        row = sorted((room for room in whole if floors[room] == level), key=lambda room: (middle(room), room))
-        size = min(150.0, (width - 20) / len(row) - 14)
-        gap = (width - len(row) * size) / (len(row) + 1)
-        for i, room in enumerate(row):
-            places[room] = (gap + i * (size + gap), top + (highest - level) * step, size)
-    parts = []
-    for room, direct in lines.items():
-        x, y, size = places[room]
-        for use in sorted(direct):
-            to_x, to_y, to_size = places[use]
-            parts.append(f'<path d="M{x + size / 2:.1f} {y + 48:.1f} C{x + size / 2:.1f} {y + 72:.1f} {to_x + to_size / 2:.1f} '
-                         f'{to_y - 24:.1f} {to_x + to_size / 2:.1f} {to_y:.1f}" class="line"/>')
-    for room, (x, y, size) in places.items():
-        parts += [box(x, y, size, 48, "box"),
-                  text(x + size / 2, y + (19 if f"{room}/role" in uses else 29), room, "small" if len(room) > 12 else "", "middle")]
-        if f"{room}/role" in uses:
-            parts += [box(x + size / 2 - 26, y + 26, 52, 17, "inner"), text(x + size / 2, y + 38, "role/", "small", "middle")]
+        items = [room for room in whole if floors[room] == level] + [item for item in below if item not in whole and item[1] == level]
+        items.sort(key=lambda item: (middle(item), str(item)))
+        lanes = sum(item not in whole for item in items)
+        size = min(150.0, (width - 20 - lanes * (lane + 14)) / (len(items) - lanes) - 14)
+        sizes = [size if item in whole else lane for item in items]
+        gap = (width - sum(sizes)) / (len(items) + 1)
+        x, y = gap, top + (highest - level) * step
+        for item, size in zip(items, sizes):
+            centre = x + size / 2
+            x += size + gap
+            places[item] = centre, y
+            for use in sorted(below.get(item, ()), key=str):
+                to_x, to_y = places[use]
+                parts.append(f'<path d="M{centre:.1f} {y + high} C{centre:.1f} {y + 72} {to_x:.1f} {to_y - 24} {to_x:.1f} {to_y}" '
+                             'class="line"/>')
+            if item not in whole:
+                parts.append(line(centre, y, centre, y + high))
+                continue
+            inner = f"{item}/role" in uses
+            parts += [box(centre - size / 2, y, size, high, "box"),
+                      text(centre, y + (19 if inner else 29), item, "small" if len(item) > 12 else "", "middle")]
+            if inner:
+                parts += [box(centre - 26, y + 26, 52, 17, "inner"), text(centre, y + 38, "role/", "small", "middle")]
     return picture("The rooms of the source tree; a line leads down to a room that is included", width,
-                   top * 2 + highest * step + 48, parts)
+                   top * 2 + highest * step + high, parts)
 
 
 # --- simulated runs

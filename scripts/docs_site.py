@@ -163,6 +163,10 @@ STYLE = """
 .md-typeset table:not([class]) { font-size: .68rem; }
 .md-typeset table:not([class]) :is(th, td) { min-width: 3rem; padding: .5em .8em; }
 .md-typeset table:not([class]) code { word-break: normal; }
+@media (max-width: 60em) { /* a diagram whose text is too small at the width of a phone scrolls */
+  .md-typeset p:has(> img[src$=".svg"]) { overflow-x: auto; }
+  .md-typeset img[src$=".svg"] { max-width: none; }
+}
 @media (min-width: 60em) { .md-typeset pre > code { font-size: .6rem; } }
 @media (min-width: 76.25em) { .md-sidebar { width: 10.4rem; } }
 [data-md-color-scheme=slate][data-md-color-primary] { --md-typeset-a-color: #9fa8ff; }
