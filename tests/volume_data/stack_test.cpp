@@ -37,8 +37,8 @@ void check_whole(std::string const& path) {
   CHECK(same);
 }
 
-std::string const place = R"(, "spacing": [0.5, 1, 2], "origin": [1, 2, 3]})";
-std::string const raw_keys = R"(, "size": [5, 4, 3], "type": "int16", "byte_order": "big")" + place;
+std::string const spacing_keys = R"(, "spacing": [0.5, 1, 2], "origin": [1, 2, 3]})";
+std::string const raw_keys = R"(, "size": [5, 4, 3], "type": "int16", "byte_order": "big")" + spacing_keys;
 
 /// The test volume as slices: r<z>.raw, big endian, and compressed r<z>.raw.gz; p<z>.png of 8 or 16
 /// bits.
@@ -61,9 +61,9 @@ std::vector<std::pair<std::string, std::string>> descriptions() {
           {"CAPITALS.JSON", R"({"files": "r%d.raw")" + raw_keys},
           {"list.json", R"({"files": ["r0.raw", "r1.raw.gz", "r2.raw"])" + raw_keys},
           {"gzip.json", R"({"files": "r%1d.raw.gz")" + raw_keys},
-          {"png.json", R"({"files": "p%d.png", "size": [5, 4, 3])" + place},
-          {"deep.json", R"({"files": "q%03d.png", "first": 7)" + place},
-          {"pictures.json", R"({"files": ["p0.png", "p1.png", "p2.png"])" + place},
+          {"png.json", R"({"files": "p%d.png", "size": [5, 4, 3])" + spacing_keys},
+          {"deep.json", R"({"files": "q%03d.png", "first": 7)" + spacing_keys},
+          {"pictures.json", R"({"files": ["p0.png", "p1.png", "p2.png"])" + spacing_keys},
           {"count.nhdr", nrrd + "raw\ndata file: r%d.raw 0 2 1\n"},
           {"down.nhdr", nrrd + "gzip\ndata file: r%d.raw.gz 0 2 1 2\n"},
           {"list.nhdr", nrrd + "raw\nbyte skip: -1\ndata file: LIST\nr0.raw\nr1.raw\nr2.raw\n"},
@@ -214,10 +214,10 @@ TEST_CASE("errors in stacks name the file and the place") {
   CHECK(contains(json(R"("r%d%d.raw")", raw_keys), "expected a name with one %d"));
   CHECK(contains(json(R"("r%999999999d.raw")", raw_keys), "expected a name with one %d"));
   CHECK(contains(json(R"("r%d.raw", "file": "r0.raw")", raw_keys), "\"file\" or \"files\", not both"));
-  CHECK(contains(json(R"("p%d.png", "size": [5, 4, 2])", place), "no error"));
-  CHECK(contains(json(R"("p%d.png", "size": [4, 4, 3])", place), "the pictures have 5 x 4 x 3"));
-  CHECK(contains(json(R"("p%d.png", "type": "uint8")", place), "type: pictures say that themselves"));
-  CHECK(contains(json(R"("s%d.png")", place), "s0.png: No such file"));
+  CHECK(contains(json(R"("p%d.png", "size": [5, 4, 2])", spacing_keys), "no error"));
+  CHECK(contains(json(R"("p%d.png", "size": [4, 4, 3])", spacing_keys), "the pictures have 5 x 4 x 3"));
+  CHECK(contains(json(R"("p%d.png", "type": "uint8")", spacing_keys), "type: pictures say that themselves"));
+  CHECK(contains(json(R"("s%d.png")", spacing_keys), "s0.png: No such file"));
   auto const little = test::stored<std::int16_t>(true);
   in.write("r1.raw", slice_of(little, 1).substr(1));
   CHECK(contains(json(R"("r%d.raw")", raw_keys),
@@ -226,10 +226,10 @@ TEST_CASE("errors in stacks name the file and the place") {
   CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "r1.raw.gz: at byte"));
   CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "the data end here, at least 1 bytes too early"));
   in.write("p1.png", test::png(4, 4, 8, std::string(16, 'x')));
-  CHECK(contains(json(R"("p%d.png")", place), "p1.png: at byte"));
-  CHECK(contains(json(R"("p%d.png")", place), "4 x 4 pixels of type uint8, expected 5 x 4"));
+  CHECK(contains(json(R"("p%d.png")", spacing_keys), "p1.png: at byte"));
+  CHECK(contains(json(R"("p%d.png")", spacing_keys), "4 x 4 pixels of type uint8, expected 5 x 4"));
   in.write("p0.png", test::png_of_rows(1, 1, 8, 2, 0, {"rgb"}));
-  CHECK(contains(json(R"("p%d.png")", place), "expected a grey picture"));
+  CHECK(contains(json(R"("p%d.png")", spacing_keys), "expected a grey picture"));
   CHECK(contains(error_of(in.write(
                      "a.nhdr", test::nrrd_head + "encoding: raw\nendian: big\ndata file: r%d.raw 0 2 1 3\n")),
                  "expected files of dimension 2"));
