@@ -60,9 +60,9 @@ void add_options(CLI::App& app, options& o) {
             return kind;
           });
   choice("--local", o.local, {"union-find", "dfs"},
-         "method of one rank: union-find, or adjacency list and depth-first search [Hyper]");
+         "method of one rank: union-find, or adjacency list and depth-first search");
   choice("--exchange", o.exchange, {"cheapest", "dense"},
-         "form of exchanged labels: short and exact, or the vector of all roots [Hyper]");
+         "form of exchanged labels: short and exact, or the vector of all roots");
   app.add_flag("--compare-one-core", o.compare_one_core,
                "then solve the whole graph again on one core of the root, and print its time")
       ->group("Parallel run");
@@ -171,7 +171,8 @@ int main(int argc, char** argv) {
        .description = "Finds the connected components of a graph, on all ranks.",
        .options = skel::program::option_set::search,
        .outputs = {"--write-graph"},
-       .may_differ = {"GRAPH"}},
+       .may_differ = {"GRAPH"},
+       .formats = ".txt or .bin"},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) { return run(ctx, common, o); });
 }

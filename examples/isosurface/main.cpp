@@ -189,7 +189,8 @@ int main(int argc, char** argv) {
        .description = "Computes isosurfaces of volumes, with exact normals, on groups of ranks.",
        .options = skel::program::option_set::search,
        .outputs = {"--preview", "--model", "--trace-costs"},
-       .may_differ = {"VOLUME"}},
+       .may_differ = {"VOLUME"},
+       .formats = ".ply, .obj, .vtp or .pvtp"},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) { return model(ctx, common, o); });
 }

@@ -70,8 +70,11 @@ int main(int argc, char** argv) {
   sizes o;
   return skel::program::run_program(
       argc, argv,
-      {"skel-matmul", "Multiplies two matrices in supersteps on all ranks.",
-       skel::program::option_set::search, true},
+      {.name = "skel-matmul",
+       .description = "Multiplies two matrices in supersteps on all ranks.",
+       .options = skel::program::option_set::search,
+       .checkpoints = true,
+       .formats = ".bin"},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return multiply(ctx, common, o);

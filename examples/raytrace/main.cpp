@@ -253,7 +253,8 @@ int main(int argc, char** argv) {
        .description = "Renders scenes of the Neutral File Format on all ranks.",
        .checkpoints = true,
        .inputs = {"SCENE"},
-       .outputs = {"--preview", "--write-scene", "--unit-costs"}},
+       .outputs = {"--preview", "--write-scene", "--unit-costs"},
+       .formats = ".png, .ppm, .pfm or .exr"},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return render_scene(ctx, common, o);

@@ -127,8 +127,11 @@ int main(int argc, char** argv) {
   options o;
   return skel::program::run_program(
       argc, argv,
-      {"skel-search", "Counts the nodes of unbalanced trees, or the solutions of N queens, on all ranks.",
-       skel::program::option_set::search, true},
+      {.name = "skel-search",
+       .description = "Counts the nodes of unbalanced trees, or the solutions of N queens, on all ranks.",
+       .options = skel::program::option_set::search,
+       .checkpoints = true,
+       .formats = ".txt"},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return run_search(ctx, common, o);

@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
        .checkpoints = true,
        .inputs = {"--spec", "--machine"},
        .outputs = {"--unit-costs"},
-       .may_differ = {"FIELD", "--series", "--instructions"}},
+       .may_differ = {"FIELD", "--series", "--instructions"},
+       .formats = ".png, .ppm, .pfm or .exr"},
       [&](CLI::App& app) { volume::add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return volume::render_all(ctx, common, o);

@@ -45,30 +45,22 @@ std::size_t distance(std::string const& a, std::string const& b) {
   return d[a.size()][b.size()];
 }
 
-// Returns the option that the first of these words may mean: the nearest one, if a third of its letters or
-// fewer are wrong, or the only one that begins with the word.
-std::string meant_by(CLI::App const& app, std::vector<std::string> const& words) {
+// Returns the name that the word may mean: the nearest one, if a third of the word's letters or fewer are
+// wrong, or the only one that begins with the word.
+std::string nearest(std::string const& word, std::vector<std::string> const& names) {
   constexpr std::size_t longest = 40;
-  auto const unknown = std::ranges::find_if(words, [](auto const& w) { return w.starts_with("--"); });
-  if (unknown == words.end()) return {};
-  auto const word = unknown->substr(2, unknown->find('=') - 2);
   if (word.empty() || word.size() > longest) return {};
   std::string best, begun;
   std::size_t least = word.size() / 3 + 1, beginnings = 0;
-  std::vector<CLI::App const*> groups = {&app};
-  for (auto const* const verb : app.get_subcommands()) groups.push_back(verb);  // the one that was given
-  for (auto const* const group : groups) {
-    for (auto const* const option : group->get_options())
-      for (auto const& name : option->get_lnames()) {
-        if (auto const d = distance(word, name); d < least) {
-          least = d;
-          best = name;
-        }
-        if (name.starts_with(word)) {
-          ++beginnings;
-          begun = name;
-        }
-      }
+  for (auto const& name : names) {
+    if (auto const d = distance(word, name); d < least) {
+      least = d;
+      best = name;
+    }
+    if (name.starts_with(word)) {
+      ++beginnings;
+      begun = name;
+    }
   }
   if (best.empty() && beginnings == 1) best = begun;
   return best;
@@ -84,6 +76,42 @@ void refuse_empty_numbers(CLI::App const& app) {
       throw usage_error(option->get_name() + ": expected a number, found nothing");
   }
   for (auto const* const verb : app.get_subcommands()) refuse_empty_numbers(*verb);
+}
+
+// Returns the option, or the subcommand if none was given, that an unknown word may mean.
+std::string meant_by(CLI::App const& app, std::string const& word) {
+  std::vector<std::string> names;
+  auto const verbs = app.get_subcommands();
+  if (!word.starts_with("--")) {
+    if (verbs.empty())
+      for (auto const* const verb : app.get_subcommands({})) names.push_back(verb->get_name());
+    return nearest(word, names);
+  }
+  std::vector<CLI::App const*> groups(verbs.begin(), verbs.end());
+  groups.push_back(&app);
+  for (auto const* const group : groups)
+    for (auto const* const option : group->get_options())
+      for (auto const& name : option->get_lnames()) names.push_back(name);
+  auto const name = nearest(word.substr(2, word.find('=') - 2), names);
+  return name.empty() ? name : "--" + name;
+}
+
+// Adds to `unknown schedule "rnig"; known: auto, ring[:take=…]` the word of the list that is nearest.
+std::string with_suggestion(std::string text) {
+  constexpr std::string_view known = "\"; known: ", letters = "abcdefghijklmnopqrstuvwxyz-";
+  auto const end = text.find(known);
+  if (end == std::string::npos) return text;
+  auto const begin = text.rfind('"', end - 1) + 1;
+  auto const word = text.substr(begin, text.find_first_not_of(letters, begin) - begin);
+  std::vector<std::string> names;
+  for (auto at = text.find_first_of(letters, end + known.size()); at != std::string::npos;) {
+    auto const stop = text.find_first_not_of(letters, at);
+    names.push_back(text.substr(at, stop - at));
+    at = text.find_first_of(letters, stop);
+  }
+  auto const name = nearest(word, names);
+  if (!name.empty()) text.insert(end + 3, "did you mean " + name + "? ");
+  return text;
 }
 
 }  // namespace
@@ -103,10 +131,11 @@ bool parse(CLI::App& app, int argc, char** argv, bool prints) {
     auto const* const missing = dynamic_cast<CLI::RequiredError const*>(&bad);
     bool const unknown = dynamic_cast<CLI::ExtrasError const*>(&bad) != nullptr ||
                          (missing != nullptr && app.remaining_size(true) > 0);
+    auto const first = unknown ? app.remaining(true).front() : std::string();
     auto const text =
-        unknown ? CLI::ExtrasError(app.get_name(), app.remaining(true)).what() : std::string(bad.what());
-    auto const meant = unknown ? meant_by(app, app.remaining(true)) : std::string();
-    auto const question = meant.empty() ? std::string("; ") : "; did you mean --" + meant + "? ";
+        unknown ? "The following argument was not expected: " + first : with_suggestion(bad.what());
+    auto const meant = unknown ? meant_by(app, first) : std::string();
+    auto const question = meant.empty() ? std::string("; ") : "; did you mean " + meant + "? ";
     auto const help = has_verbs ? "--help lists the subcommands"
                       : unknown ? "--help-all lists the options"
                                 : "";

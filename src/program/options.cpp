@@ -264,8 +264,7 @@ std::vector<std::string> const& per_rank_options() {
 }
 
 void add_common_options(CLI::App& app, common_options& options, option_set which) {
-  app.add_option("-o,--output", options.output, "result file; its extension selects the format")
-      ->type_name("FILE");
+  app.add_option("-o,--output", options.output, "result file")->type_name("FILE");
   app.add_flag("--verify", options.verify, "check the result with an independent, slower method");
   if (which == option_set::farm) {
     add_schedule_options(app, options);

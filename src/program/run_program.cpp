@@ -94,6 +94,7 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     add_help(app);
     if (add_options) add_options(app);
     add_common_options(app, options, info.options);
+    if (!info.formats.empty()) app.get_option("--output")->description("result file: " + info.formats);
     if (info.checkpoints) add_checkpoint_options(app, options);
     if (!parse(app, argc, argv, ctx.is_root())) return 0;
     in_one_line([&] {

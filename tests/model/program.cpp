@@ -362,6 +362,9 @@ TEST_CASE("errors give one line and exit code 2") {
     CHECK(r.text.starts_with("skel-model: "));
     return r.text.substr(12, r.text.size() - 13);
   };
+  CHECK(
+      bad("predcit --model m.json") ==
+      "The following argument was not expected: predcit; did you mean predict? --help lists the subcommands");
   CHECK(bad("fit /nonexistent.csv") == "/nonexistent.csv: No such file or directory");
   test::write_file(d.file("s.csv"), head + "2,p,s,,,1,1,divide,0,,nan,,,,,,M=1\n");
   CHECK(bad("fit " + d.file("s.csv")) ==

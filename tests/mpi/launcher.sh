@@ -40,6 +40,9 @@ refused 'program "no-such-program" not found in PATH' -n 2 no-such-program
 refused 'program "no-such-program" not found in PATH' --mca btl self,vader -x A=1 -n 2 --oversubscribe no-such-program --size 2 ls
 refused 'program "no-such-program" not found in PATH' --unknown-option -n 2 no-such-program
 refused 'program "no-such-program" not found in PATH' -n 1 true : -n 1 no-such-program
+for mistyped in --restrat --restat --restarts --resturt; do
+  refused "$mistyped: unknown option; did you mean --restart?" -n 2 $mistyped 3 ls
+done
 refused 'program "./no-such-program" not found' -n 2 ./no-such-program
 refused '"./data" is not executable' -n 2 ./data
 refused '"./data" is not executable' -n 2 data

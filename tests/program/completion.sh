@@ -33,6 +33,10 @@ completes "balanced biased" skel-raytrace --view ""
 completes "brute" skel-raytrace --accelerator = br
 completes "bvh slabs brute" skel-raytrace --accelerator =
 completes "works serves" skel-raytrace --root ""
+completes "rows tiles" skel-raytrace --unit ""
+completes "auto blocks interleaved first-come guided hybrid ring" skel-raytrace --schedule ""
+completes "streamed concentrated" skel-raytrace --results ""
+completes "stop retry collect" skel-raytrace --on-error ""
 completes "" skel-raytrace --report ""
 completes "--oversubscribe" skel-mpiexec --over
 completes "skel-raytrace" skel-mpiexec -n 4 skel-raytr

@@ -59,6 +59,13 @@ class Help(unittest.TestCase):
                 found += len(names)
         self.assertGreater(found, 100)
 
+    def test_help_names_the_formats_of_results(self):
+        for path in PATHS:
+            with self.subTest(path.name):
+                line = re.search(r"(?m)^  -o,--output FILE +result file.*", help_of(path, "--help"))
+                if line:
+                    self.assertRegex(line[0], r"result file: \.\w+")
+
     def test_help_counts_what_it_leaves_out(self):
         for path in PATHS:
             with self.subTest(path.name):

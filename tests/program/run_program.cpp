@@ -66,6 +66,7 @@ TEST_CASE("bad options and bad input give one line and exit code 2") {
   };
   complains("", "ACT is required");
   complains("whole --root sleeps", "--root: unknown role \"sleeps\"; known: works, serves");
+  complains("whole --root wroks", "--root: unknown role \"wroks\"; did you mean works? known: works, serves");
   complains("whole --colour",
             "The following argument was not expected: --colour; --help-all lists the options");
   complains("--colour", "The following argument was not expected: --colour; --help-all lists the options");
@@ -73,10 +74,9 @@ TEST_CASE("bad options and bad input give one line and exit code 2") {
       "whole --reprot=x.json",
       "The following argument was not expected: --reprot=x.json; did you mean --report? --help-all lists "
       "the options");
-  complains(
-      "whole --prog never",
-      "The following arguments were not expected: never --prog; did you mean --progress? --help-all lists "
-      "the options");
+  complains("whole --prog never",
+            "The following argument was not expected: --prog; did you mean --progress? --help-all lists "
+            "the options");
   complains(
       "whole --s",
       "The following argument was not expected: --s; --help-all lists the options");  // several begin so

@@ -120,7 +120,7 @@ collective_command add_calibrate(CLI::App& program) {
   app->add_flag("--least", o->how.least,
                 "use the shortest repetition instead of the median, for a shared machine");
   app->add_option("--largest", o->how.largest_bytes, "largest message in bytes")
-      ->capture_default_str()
+      ->default_str(fmt::format("{:.0f}, {:g} MiB", o->how.largest_bytes, o->how.largest_bytes / 1048576))
       ->check(CLI::Range(1024.0, 1e9));
   app->add_option("--seconds", o->how.seconds_per_pattern,
                   "approximate time per pattern, number of ranks and kind")

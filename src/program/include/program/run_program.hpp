@@ -21,7 +21,8 @@ struct program_info {
   std::vector<std::string> inputs{};   ///< files that every rank reads; their contents must be equal
   std::vector<std::string> outputs{};  ///< files that the root writes; checked before the run
   std::vector<std::string>
-      may_differ{};  ///< options that need no comparison, or that the program compares itself
+      may_differ{};       ///< options that need no comparison, or that the program compares itself
+  std::string formats{};  ///< the extensions of --output, for --help: ".txt or .bin"
 };
 
 /// The exit code of a run that left tasks out (--on-error collect).
