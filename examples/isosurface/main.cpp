@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -68,7 +69,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--variable,--array", o.choice.variable,
                  "variable of a .nc or .h5, array of the points of a .vti or .vtr");
   app.add_option("--time", o.choice.time, "index of the time of a file that has several")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   app.add_flag("--list", o.list, "print the variables of VOLUME and their sizes, compute nothing");
   add_surface_options(app, o);
   app.add_option("--group-size", o.group_size, "ranks per group, or auto: determined from the first layers")
