@@ -102,7 +102,7 @@ TEST_CASE("an OTF2 archive has the events of the Chrome trace") {
     if (e["name"] == "thread_name") location[{e["pid"], e["tid"]}] = 0;
   std::map<int, int> rank_of;
   for (int next = 0; auto& [key, id] : location) rank_of[id = next++] = key.first;
-  REQUIRE(location.size() >= 6);
+  REQUIRE(location.size() >= 4);  // three ranks, and a compute thread of one: others may come too late
   auto const written = read(directory.file("t.otf2"), rank_of);
 
   std::map<int, std::vector<region>> expected;
