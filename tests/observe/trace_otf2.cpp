@@ -1,4 +1,5 @@
 // OTF2 archives, read back by otf2-print and compared with the Chrome trace of the same run.
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -6,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -84,11 +87,17 @@ archive read(std::string const& path, std::map<int, int> const& rank_of) {
 TEST_CASE("an OTF2 archive has the events of the Chrome trace") {
   hub::job job(3, 1, std::size_t{1} << 30, {}, {}, [](int, skel::context_options& o) { o.trace = true; });
   std::vector<rank_trace> traces;
+  std::atomic<int> computing = 0;  // ranks; the first task of each waits for all, so that none comes too late
+  auto const task = [&](std::uint64_t i) {
+    thread_local bool counted = false;
+    if (!std::exchange(counted, true)) ++computing;
+    while (computing < 3) std::this_thread::yield();
+    return i;
+  };
   job.run([&](skel::context& ctx) {
     for (int call = 0; call < 2; ++call)
-      skel::farm(
-          ctx, skel::indices(300), [](std::uint64_t i) { return i; }, skel::schedule::first_come{},
-          [](skel::task_id, std::uint64_t) {});
+      skel::farm(ctx, skel::indices(300), task, skel::schedule::first_come{},
+                 [](skel::task_id, std::uint64_t) {});
     if (ctx.is_root()) traces = ctx.traces();
   });
   test::temporary_directory const directory;
@@ -102,7 +111,7 @@ TEST_CASE("an OTF2 archive has the events of the Chrome trace") {
     if (e["name"] == "thread_name") location[{e["pid"], e["tid"]}] = 0;
   std::map<int, int> rank_of;
   for (int next = 0; auto& [key, id] : location) rank_of[id = next++] = key.first;
-  REQUIRE(location.size() >= 4);  // three ranks, and a compute thread of one: others may come too late
+  REQUIRE(location.size() >= 6);
   auto const written = read(directory.file("t.otf2"), rank_of);
 
   std::map<int, std::vector<region>> expected;
@@ -140,7 +149,7 @@ TEST_CASE("an OTF2 archive has the events of the Chrome trace") {
       messages[{std::get<1>(key), std::get<2>(key)}].push_back(sizes[i]);
   CHECK(written.sent == messages);
   CHECK(written.received == messages);
-  CHECK_FALSE(messages.empty());
+  CHECK(messages.size() >= 4);
 }
 
 TEST_CASE("an OTF2 archive nests spans, and pairs no messages if some were dropped") {
