@@ -26,7 +26,8 @@ struct component_labels {
 /// pairs of nodes in any order; all ranks' edges together are the graph. The same labels for every
 /// distribution of the edges. Throws the errors of skel::divide_and_conquer with skel::own_part:
 /// lost_rank_error if a rank is lost, since its edges are lost with it. Throws usage_error, on the
-/// rank that has it, for an edge with a node that does not exist.
+/// rank that has it, for an edge with a node that does not exist, and on all if they pass different
+/// numbers of nodes.
 [[nodiscard]] component_labels label_edges(skel::context& ctx,
                                            std::span<std::array<std::uint32_t, 2> const> edges,
                                            std::uint64_t nodes,

@@ -30,7 +30,8 @@ struct grid_picture {
 /// every rank passes the same values and specification. The same bytes on every number of ranks,
 /// with every schedule, and if ranks but the root are lost, on one type of processor. Pixels of
 /// tasks that options.on_error left out are magenta. Throws the errors of skel::farm, and
-/// usage_error if values and sizes do not fit or the specification is invalid.
+/// usage_error if values and sizes do not fit, the specification is invalid, or ranks pass different
+/// ones (of more than 64 MiB of values, slices are compared).
 [[nodiscard]] grid_picture render_grid(skel::context& ctx, volume_data::grid_values const& grid,
                                        std::string_view specification = "{}",
                                        skel::any_schedule const& schedule = {},
