@@ -39,8 +39,8 @@ def traced(program, folder):
     return [min(seconds) for seconds in zip(*runs)]
 
 
-def draws(name, tasks, seed, tiles=()):
-    """Returns the costs of `tasks` tasks in seconds."""
+def draws(name, tasks, seed, tiles=(), of=1):
+    """Returns the costs of `tasks` tasks in seconds, draw `seed` of `of`."""
     if name == "traced gears":  # neighbouring tiles cost about the same
         some = [tiles[i * len(tiles) // tasks] for i in range(tasks)]
         return [c * MEAN * tasks / sum(some) for c in some]
@@ -55,8 +55,8 @@ def draws(name, tasks, seed, tiles=()):
         return [least * rng.paretovariate(shape) for _ in range(tasks)]
     if name == "decreasing":
         return [2 * MEAN * (tasks - i) / tasks for i in range(tasks)]
-    costs = [MEAN] * tasks  # one giant: a hundred times as long, in the middle, or anywhere in further draws
-    costs[tasks // 2 if seed == 1 else rng.randrange(tasks)] *= 100
+    costs = [MEAN] * tasks  # one giant: a hundred times as long, in the middle, or anywhere in a part for each draw
+    costs[tasks // 2 if of == 1 else int((seed - rng.random()) * tasks / of)] *= 100
     return costs
 
 
@@ -113,7 +113,7 @@ def main():
             for name in options.costs:
                 jobs = []
                 for seed in range(1, options.draws + 1):
-                    costs = draws(name, ranks * TASKS_PER_RANK, seed, tiles)
+                    costs = draws(name, ranks * TASKS_PER_RANK, seed, tiles, options.draws)
                     file = folder / f"costs-{seed}.csv"
                     file.write_text("".join(f"{c:.9f}\n" for c in costs))
                     jobs += [(file, schedule, max(costs) / fastest) for schedule in presets]

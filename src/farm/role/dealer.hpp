@@ -78,6 +78,8 @@ class farm_dealer {
     return ranks_[index].alive && ranks_[index].computes;
   }
   [[nodiscard]] bool any_computes() const { return computing_ > 0; }
+  /// Number of living ranks that compute.
+  [[nodiscard]] std::size_t computing() const { return static_cast<std::size_t>(computing_); }
   [[nodiscard]] bool said_hello(std::size_t index) const { return ranks_[index].hello; }
   [[nodiscard]] bool alive(std::size_t index) const { return ranks_[index].alive; }
   /// True if the rank no longer asks for tasks, or never did.

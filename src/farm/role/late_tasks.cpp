@@ -1,6 +1,8 @@
 #include "farm/role/late_tasks.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 namespace skel::role {
 
@@ -10,8 +12,13 @@ namespace {
 constexpr double least_gain = 1e-3;
 // If costs are unknown and exponential, the time a task has run says nothing about its remaining time. With
 // heavier tails, or if it runs for longer than its known cost, it is expected to take this many times as long
-// in all.
-constexpr double overdue = 2;
+// in all. (3: the mean of those of a Pareto distribution of shape 1.5.)
+constexpr double overdue = 3;
+// Ranks that have other tasks copy only what has run for this many times its average cost, or copies of
+// ordinary tasks would delay the end.
+constexpr double far_longer = 8;
+// So many of the fastest ranks are considered for them.
+constexpr std::ptrdiff_t most_takers = 64;
 
 // The expected cost of tasks of which `done` has been run.
 double expected(task_costs const& costs, task_range const& tasks, double done) {
@@ -19,6 +26,49 @@ double expected(task_costs const& costs, task_range const& tasks, double done) {
   if (costs.known()) return done < cost ? cost : overdue * done;
   return std::max(cost + done, overdue * done);
 }
+
+struct late_range {
+  std::size_t owner = 0;
+  begun_range* running = nullptr;
+  double cost = 0;     // expected in all, in average tasks
+  double seconds = 0;  // expected from now on
+};
+
+// The late ranges, the one that ends last first.
+std::vector<late_range> late_ranges(
+    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double remaining,
+    detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
+  std::vector<late_range> late;
+  for (std::size_t i = 0; i < begun.ranks(); ++i) {
+    if (begun.of(i).empty()) continue;
+    double const speed = loads.speed_of_thread(i);
+    double const sure = loads.sure_speed_of_thread(i);
+    for (auto& b : begun.of(i)) {
+      double const elapsed = std::max(0.0, t - b.since);
+      if (elapsed * sure <= far_longer * costs.of(b.tasks)) continue;
+      double const cost = expected(costs, b.tasks, elapsed * speed);
+      double const seconds = cost / speed - elapsed;
+      if (seconds > remaining && allowed(i, b.tasks)) late.push_back({i, &b, cost, seconds});
+    }
+  }
+  std::sort(late.begin(), late.end(), [](auto const& a, auto const& b) { return a.seconds > b.seconds; });
+  return late;
+}
+
+// Seconds until a thread of the rank is expected to be free.
+double wait_for(std::size_t index, begun_tasks& begun, rank_loads const& loads, task_costs const& costs,
+                double t) {
+  auto const& running = begun.of(index);
+  if (running.size() < loads.threads(index)) return 0;
+  double const speed = loads.speed_of_thread(index);
+  double least = std::numeric_limits<double>::infinity();
+  for (auto const& b : running) {
+    double const elapsed = std::max(0.0, t - b.since);
+    least = std::min(least, expected(costs, b.tasks, elapsed * speed) / speed - elapsed);
+  }
+  return least;
+}
+
 }  // namespace
 
 std::optional<task_range> copy_for(
@@ -44,6 +94,46 @@ std::optional<task_range> copy_for(
   if (best == nullptr) return std::nullopt;
   best->copier = mine;
   return best->tasks;
+}
+
+std::vector<early_copy> early_copies(
+    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double remaining,
+    detail::function_reference<bool(std::size_t)> const& computes,
+    detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
+  auto const late = late_ranges(begun, loads, costs, t, remaining, allowed);
+  if (late.empty()) return {};
+  struct taker {
+    std::size_t rank = 0;
+    double speed = 0;
+    double wait = 0;
+  };
+  std::vector<taker> takers;
+  for (std::size_t i = 0; i < begun.ranks(); ++i)
+    if (double const speed = loads.sure_speed_of_thread(i); speed > 0 && computes(i))
+      takers.push_back({i, speed});
+  if (std::ssize(takers) > most_takers) {
+    auto const end = takers.begin() + most_takers;
+    std::nth_element(takers.begin(), end, takers.end(),
+                     [](auto const& a, auto const& b) { return a.speed > b.speed; });
+    takers.erase(end, takers.end());
+  }
+  for (auto& at : takers) at.wait = wait_for(at.rank, begun, loads, costs, t);
+  std::vector<early_copy> copies;
+  for (auto const& l : late) {
+    taker* first = nullptr;
+    double end = l.seconds - least_gain;
+    for (auto& at : takers) {
+      double const its = at.wait + l.cost / at.speed;
+      if (its >= end || at.rank == l.owner || at.speed <= clearly_faster * l.running->copier) continue;
+      first = &at;
+      end = its;
+    }
+    if (first == nullptr) continue;
+    first->wait = end;
+    l.running->copier = first->speed;
+    copies.push_back({first->rank, l.running->tasks});
+  }
+  return copies;
 }
 
 }  // namespace skel::role

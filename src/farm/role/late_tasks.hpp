@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/rank_loads.hpp"
@@ -18,6 +19,20 @@ inline constexpr double clearly_faster = 1.5;
 /// another. `costs`: of all tasks, 1 on average.
 [[nodiscard]] std::optional<task_range> copy_for(
     std::size_t thief, begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t,
+    detail::function_reference<bool(std::size_t, task_range const&)> const& allowed);
+
+/// A copy for a rank that has other tasks.
+struct early_copy {
+  std::size_t rank = 0;
+  task_range tasks;
+};
+
+/// Returns copies of the ranges that run far longer than the average and are expected to end later than
+/// `remaining` seconds after `t`, when all other tasks are done: each for the rank where it ends first.
+/// Records them as copy_for does. `computes(rank)` says which ranks may take one.
+[[nodiscard]] std::vector<early_copy> early_copies(
+    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double remaining,
+    detail::function_reference<bool(std::size_t)> const& computes,
     detail::function_reference<bool(std::size_t, task_range const&)> const& allowed);
 
 }  // namespace skel::role

@@ -258,11 +258,13 @@ void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_act
     audit(index, m.ranges, out);
   else
     record(m.ranges, out);
+  if (directs()) dealer_.loads().finished(index, count_tasks(m.ranges));
   told(index, m.here);
   if (m.wanted > 0) dealer_.asks(index, m.wanted);
   dealer_.serve(index, no_more(), decided_);
   give(out);
   direct_idle(false, out);
+  give_early_copies(out);
   maybe_complete(out);
 }
 

@@ -154,6 +154,8 @@ class farm_ledger {
   bool direct(std::size_t index, bool copies, farm_actions& out);
   bool give_copy(std::size_t index, farm_actions& out);
   void direct_idle(bool at_once, farm_actions& out);
+  [[nodiscard]] bool may_copy(std::size_t owner, task_range const& tasks) const;
+  void give_early_copies(farm_actions& out);
 
   void take_stock(farm_actions& out);
   void finish_stock(farm_actions& out);
@@ -196,8 +198,9 @@ class farm_ledger {
   std::uint64_t handed_out_again_ = 0;
   std::uint64_t copies_ = 0;
   double now_ = 0;
-  double looked_ = 0;      // time of the latest search for late tasks
-  double vain_until_ = 0;  // until then ranks of vain_speed_ and slower ones need not search
+  double looked_ = 0;        // time of the latest search for late tasks
+  double looked_early_ = 0;  // the same, for ranks that have other tasks
+  double vain_until_ = 0;    // until then ranks of vain_speed_ and slower ones need not search
   double vain_speed_ = 0;
   task_id restored_end_ = 0;          // behind the last restored task
   std::uint64_t spacing_ = 0;         // microseconds between two results messages of a rank

@@ -1,5 +1,5 @@
-// The root of a farm when all tasks are granted: it names a victim to each idle rank, or gives it a copy of a
-// task that runs on a slower rank.
+// The root of a farm names a victim to each idle rank when all tasks are granted, or gives it a copy of a
+// task that runs on a slower rank. Tasks that are very late are copied before.
 #include <algorithm>
 
 #include "farm/role/late_tasks.hpp"
@@ -45,14 +45,16 @@ bool farm_ledger::direct(std::size_t index, bool copies, farm_actions& out) {
   return copies && config_.policy.copies && give_copy(index, out);
 }
 
+bool farm_ledger::may_copy(std::size_t owner, task_range const& tasks) const {
+  return dealer_.alive(owner) && !recorded_.contains(tasks.last()) && !suspects_.contains(tasks.last()) &&
+         !(config_.root_in_place && config_.ranks[owner] == config_.root);
+}
+
 bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
   double const speed = dealer_.loads().speed_of_thread(index);
   bool const searched = now_ < vain_until_;
   if (searched && speed <= vain_speed_) return false;
-  auto const allowed = [&](std::size_t owner, task_range const& tasks) {
-    return dealer_.alive(owner) && !recorded_.contains(tasks.last()) && !suspects_.contains(tasks.last()) &&
-           !(config_.root_in_place && config_.ranks[owner] == config_.root);
-  };
+  auto const allowed = [&](std::size_t owner, task_range const& tasks) { return may_copy(owner, tasks); };
   auto const copy = copy_for(index, begun_, dealer_.loads(), dealer_.costs(), now_, allowed);
   if (!copy) {
     vain_speed_ = searched ? std::max(speed, vain_speed_) : speed;
@@ -88,6 +90,25 @@ void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
       vain = speed;
       vain_thread = speed_of_thread;
     }
+  }
+}
+
+// While other tasks wait: gives copies of those that would end after all others to fast ranks, which run them
+// next.
+void farm_ledger::give_early_copies(farm_actions& out) {
+  if (!directs() || !config_.policy.copies || stopping() || !no_more() || dealer_.holds_back()) return;
+  auto const& loads = dealer_.loads();
+  auto const& pool = dealer_.pool();
+  if (pool.empty() && !loads.any_waiting()) return;
+  if (now_ < looked_early_ + std::max(look_again, in_vain * static_cast<double>(begun_.ranks()))) return;
+  looked_early_ = now_;
+  double const remaining = loads.remaining(pool.room() ? pool.tasks() : 0, dealer_.computing());
+  auto const computes = [&](std::size_t i) { return dealer_.computes(i) && dealer_.said_hello(i); };
+  auto const allowed = [&](std::size_t owner, task_range const& tasks) { return may_copy(owner, tasks); };
+  for (auto const& copy : early_copies(begun_, loads, dealer_.costs(), now_, remaining, computes, allowed)) {
+    ++copies_;
+    for (auto const& tasks : not_recorded({copy.tasks}))
+      out.push_back(farm::send{config_.ranks[copy.rank], farm::grant_suspect{tasks, false}});
   }
 }
 

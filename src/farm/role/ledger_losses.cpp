@@ -46,6 +46,7 @@ void farm_ledger::tick(farm_actions& out) {
   give_audits(out);
   if (stopping()) return;
   if (directs()) direct_idle(true, out);
+  give_early_copies(out);
   if (stock_.tick(!roll_.lost_ranks().empty() || !audits_.faults().empty())) take_stock(out);
 }
 
@@ -104,6 +105,7 @@ void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actio
   if (watches(index) && !m.running.empty()) begun_.all(index, dealer_.threads(index), m.running, now_);
   told(index, m.here);
   direct_idle(false, out);
+  give_early_copies(out);
 }
 
 // At the end of a round of stock-taking: suspects are the tasks that are neither recorded nor claimed and

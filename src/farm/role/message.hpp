@@ -35,11 +35,12 @@ struct grant {
   bool may_be_held = false;  ///< the worker may hold some of them already
   friend bool operator==(grant const&, grant const&) = default;
 };
-/// Root to worker: grants a task that was running on a lost rank, or threw. The worker runs it alone, sends
-/// `begins` first if it is watched, and gives it to no thief. The payload travels with it.
+/// Root to worker: grants a task that was running on a lost rank, threw, or is late elsewhere. The worker
+/// runs it next and alone, sends `begins` first if it is watched, and gives it to no thief. The payload
+/// travels with it.
 struct grant_suspect {
   task_range task{0, 1, 1};
-  bool watched = true;  ///< false: it threw elsewhere, so the rank need not report what it begins
+  bool watched = true;  ///< whether the rank reports what it begins
   friend bool operator==(grant_suspect const&, grant_suspect const&) = default;
 };
 /// Root to worker: no more tasks will come. Concentrated results may travel.

@@ -97,11 +97,23 @@ double rank_loads::speed_of_thread(std::size_t index) const {
   return speed(index) / static_cast<double>(ranks_[index].threads);
 }
 
+double rank_loads::sure_speed_of_thread(std::size_t index) const {
+  constexpr double few = 2, none = 0.5;
+  auto const n = std::max(none, static_cast<double>(ranks_[index].finished));
+  return speed_of_thread(index) * n / (n + few);
+}
+
 double rank_loads::share(std::size_t index, std::size_t computing) const {
   if (ranks_[index].speed <= 0) return 0;
   double const mean = known_speed_ / static_cast<double>(known_);
   double const unknown = computing > known_ ? static_cast<double>(computing - known_) : 0;
   return ranks_[index].speed / (known_speed_ + unknown * mean);
+}
+
+double rank_loads::remaining(std::uint64_t tasks, std::size_t computing) const {
+  if (known_ == 0) return 0;
+  double const mean = known_speed_ / static_cast<double>(known_);
+  return static_cast<double>(tasks + all_waiting_) / (mean * static_cast<double>(computing));
 }
 
 // The rank other than `thief` whose waiting tasks take longest, of several the first.
@@ -137,7 +149,7 @@ std::optional<rank_loads::theft> rank_loads::theft_for(std::size_t thief) {
 
 void rank_loads::hash(digest& d) const {
   for (auto const& r : ranks_)
-    d.add(r.waiting).add(static_cast<std::uint64_t>(r.speed * 1000)).add(r.seeks).add(r.idle);
+    d.add(r.waiting).add(static_cast<std::uint64_t>(r.speed * 1000)).add(r.seeks).add(r.idle).add(r.finished);
   for (auto const i : idle_) d.add(i);
   d.add(idle_.size());
 }

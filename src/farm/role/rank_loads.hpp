@@ -24,6 +24,7 @@ class rank_loads {
   void granted(std::size_t index, std::uint64_t tasks);
   /// The rank's own report replaces the assumptions.
   void told(std::size_t index, farm::load const& here);
+  void finished(std::size_t index, std::uint64_t tasks) { ranks_[index].finished += tasks; }
   void lost(std::size_t index);
   /// A thief found no waiting tasks there.
   void found_empty(std::size_t index);
@@ -35,12 +36,17 @@ class rank_loads {
   void waits_in_vain(std::size_t index);
 
   // --- decisions
+  [[nodiscard]] std::uint64_t threads(std::size_t index) const { return ranks_[index].threads; }
   [[nodiscard]] bool any_waiting() const { return all_waiting_ > 0; }
   /// The idle ranks, the one that has waited longest first.
   [[nodiscard]] std::vector<std::size_t> const& idle() const { return idle_; }
   /// The rank's speed, or the mean of the known ones; 0: none is known.
   [[nodiscard]] double speed(std::size_t index) const;
   [[nodiscard]] double speed_of_thread(std::size_t index) const;
+  /// Seconds in which all `computing` ranks do `tasks` more tasks and those that wait; 0: no speed is known.
+  [[nodiscard]] double remaining(std::uint64_t tasks, std::size_t computing) const;
+  /// Less if the rank has finished only a few tasks, which may have been short ones.
+  [[nodiscard]] double sure_speed_of_thread(std::size_t index) const;
   /// The rank's part of the speed of all `computing` ranks; 0: unknown.
   [[nodiscard]] double share(std::size_t index, std::size_t computing) const;
   struct theft {
@@ -59,6 +65,7 @@ class rank_loads {
     std::uint64_t threads = 1;
     std::uint64_t waiting = 0;
     double speed = 0;  // 0: unknown
+    std::uint64_t finished = 0;
     bool seeks = false;
     bool idle = false;
     friend bool operator==(rank const&, rank const&) = default;
