@@ -132,3 +132,49 @@ TEST_CASE("finished and forgotten ranges are not copied") {
   CHECK(begun.take(1) == skel::range_list{{8, 4, 1}});
   CHECK_FALSE(copy_for(0, begun, loads, 2));
 }
+
+namespace {
+
+auto early_copies(begun_tasks& begun, rank_loads const& loads, double t, double remaining) {
+  return skel::role::early_copies(
+      begun, loads, {}, t, remaining, [](std::size_t) { return true; },
+      [](std::size_t, task_range const&) { return true; });
+}
+
+}  // namespace
+
+TEST_CASE("a very late task is copied early, to the rank where it ends first") {
+  auto loads = loads_of({1, 0.5, 0.25, 0.2}, {9, 9, 9, 9});
+  for (std::size_t i = 0; i < 4; ++i) loads.finished(i, 1000);
+  begun_tasks begun(4);
+  begun.given(0, 1, {{5, 1, 1}}, 0);
+  CHECK(early_copies(begun, loads, 7, 10).empty());  // some tasks run for seven times the average
+  CHECK(early_copies(begun, loads, 9, 19).empty());  // it is expected to end in 18 s, before the others
+  begun.given(3, 1, {{6, 1, 1}}, 3);                 // its rank is the fastest, and busy for long
+  auto const copies = early_copies(begun, loads, 9, 10);
+  REQUIRE(copies.size() == 1);
+  CHECK(copies[0].rank == 2);
+  CHECK(copies[0].tasks == task_range{5, 1, 1});
+  CHECK(early_copies(begun, loads, 9, 10).empty());  // no rank is clearly faster than the one that has a copy
+}
+
+TEST_CASE("ranks that have finished few tasks neither have late tasks nor take copies") {
+  auto loads = loads_of({1, 0.25}, {9, 9});
+  begun_tasks begun(2);
+  begun.given(0, 1, {{5, 1, 1}}, 0);
+  loads.finished(1, 1000);
+  CHECK(early_copies(begun, loads, 9, 1).empty());  // its average is not known yet
+  loads.finished(0, 1000);
+  CHECK(early_copies(begun, loads, 9, 1).size() == 1);
+  auto young = loads_of({1, 0.25}, {9, 9});
+  young.finished(0, 1000);
+  begun = begun_tasks(2);
+  begun.given(0, 1, {{5, 1, 1}}, 0);
+  CHECK(early_copies(begun, young, 9, 1).empty());
+}
+
+TEST_CASE("the remaining time counts what waits, and ranks of unknown speed as average ones") {
+  auto const loads = loads_of({0.5, 0.25, 0}, {3, 4, 5});
+  CHECK(loads.remaining(24, 3) == Approx(4));  // 36 tasks at 2 + 4 + 3 per second
+  CHECK(rank_loads(2).remaining(10, 2) == 0);
+}

@@ -133,6 +133,20 @@ TEST_CASE("with --longest-first, a giant at the end of the list begins at once")
   }
 }
 
+TEST_CASE("auto copies a giant task of a slow rank while others still run") {
+  folder const f;
+  std::string costs;
+  for (int i = 0; i < 4096; ++i) costs += i == 100 ? "20\n" : "0.1\n";
+  auto const seconds = [&](std::string const& schedule) {
+    auto const r = simulate("--platform uneven:ranks=64,seed=1 --costs " + f.file("costs.csv", costs) +
+                            " --schedule " + schedule + " --report " + f.file("r.json"));
+    INFO(r.text);
+    REQUIRE(r.code == 0);
+    return read(f.file("r.json"))["seconds"].get<double>();
+  };
+  CHECK(seconds("auto") < 0.8 * seconds("first-come"));
+}
+
 TEST_CASE("costs from files") {
   folder const f;
   auto const plain = f.file("costs.csv", "seconds\n1\n2.5\r\n0\n1e-3\n");
