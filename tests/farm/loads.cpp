@@ -135,9 +135,10 @@ TEST_CASE("finished and forgotten ranges are not copied") {
 
 namespace {
 
-auto early_copies(begun_tasks& begun, rank_loads const& loads, double t, double remaining) {
+auto early_copies(begun_tasks& begun, rank_loads const& loads, double t, double remaining,
+                  double unreported = 0) {
   return skel::role::early_copies(
-      begun, loads, {}, t, remaining, [](std::size_t) { return true; },
+      begun, loads, {}, t, unreported, remaining, [](std::size_t) { return true; },
       [](std::size_t, task_range const&) { return true; });
 }
 
@@ -148,14 +149,25 @@ TEST_CASE("a very late task is copied early, to the rank where it ends first") {
   for (std::size_t i = 0; i < 4; ++i) loads.finished(i, 1000);
   begun_tasks begun(4);
   begun.given(0, 1, {{5, 1, 1}}, 0);
-  CHECK(early_copies(begun, loads, 7, 10).empty());  // some tasks run for seven times the average
-  CHECK(early_copies(begun, loads, 9, 19).empty());  // it is expected to end in 18 s, before the others
-  begun.given(3, 1, {{6, 1, 1}}, 3);                 // its rank is the fastest, and busy for long
+  CHECK(early_copies(begun, loads, 7, 10).empty());     // some tasks run for seven times the average
+  CHECK(early_copies(begun, loads, 9, 19).empty());     // it is expected to end in 18 s, before the others
+  CHECK(early_copies(begun, loads, 9, 10, 2).empty());  // it may have ended 2 s ago
+  begun.given(3, 1, {{6, 1, 1}}, 3);                    // its rank is the fastest, and busy for long
   auto const copies = early_copies(begun, loads, 9, 10);
   REQUIRE(copies.size() == 1);
   CHECK(copies[0].rank == 2);
-  CHECK(copies[0].tasks == task_range{5, 1, 1});
+  CHECK(copies[0].task == 5);
   CHECK(early_copies(begun, loads, 9, 10).empty());  // no rank is clearly faster than the one that has a copy
+}
+
+TEST_CASE("of a late range of several tasks there is no early copy") {
+  auto loads = loads_of({1, 0.1}, {9, 9});
+  for (std::size_t i = 0; i < 2; ++i) loads.finished(i, 1000);
+  begun_tasks begun(2);
+  begun.results(0, 1, {}, {{5, 2, 1}}, 0);
+  CHECK(early_copies(begun, loads, 90, 1).empty());
+  begun.results(0, 1, {}, {{5, 1, 1}}, 0);
+  CHECK(early_copies(begun, loads, 90, 1).size() == 1);
 }
 
 TEST_CASE("ranks that have finished few tasks neither have late tasks nor take copies") {

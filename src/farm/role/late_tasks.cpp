@@ -36,8 +36,8 @@ struct late_range {
 
 // The late ranges, the one that ends last first.
 std::vector<late_range> late_ranges(
-    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double remaining,
-    detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
+    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double unreported,
+    double remaining, detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
   std::vector<late_range> late;
   for (std::size_t i = 0; i < begun.ranks(); ++i) {
     if (begun.of(i).empty()) continue;
@@ -45,7 +45,8 @@ std::vector<late_range> late_ranges(
     double const sure = loads.sure_speed_of_thread(i);
     for (auto& b : begun.of(i)) {
       double const elapsed = std::max(0.0, t - b.since);
-      if (elapsed * sure <= far_longer * costs.of(b.tasks)) continue;
+      // Of a range of small tasks nobody knows which one is late.
+      if (b.tasks.count > 1 || (elapsed - unreported) * sure <= far_longer * costs.of(b.tasks)) continue;
       double const cost = expected(costs, b.tasks, elapsed * speed);
       double const seconds = cost / speed - elapsed;
       if (seconds > remaining && allowed(i, b.tasks)) late.push_back({i, &b, cost, seconds});
@@ -97,10 +98,10 @@ std::optional<task_range> copy_for(
 }
 
 std::vector<early_copy> early_copies(
-    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double remaining,
-    detail::function_reference<bool(std::size_t)> const& computes,
+    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double unreported,
+    double remaining, detail::function_reference<bool(std::size_t)> const& computes,
     detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
-  auto const late = late_ranges(begun, loads, costs, t, remaining, allowed);
+  auto const late = late_ranges(begun, loads, costs, t, unreported, remaining, allowed);
   if (late.empty()) return {};
   struct taker {
     std::size_t rank = 0;
@@ -131,7 +132,7 @@ std::vector<early_copy> early_copies(
     if (first == nullptr) continue;
     first->wait = end;
     l.running->copier = first->speed;
-    copies.push_back({first->rank, l.running->tasks});
+    copies.push_back({first->rank, l.running->tasks.first});
   }
   return copies;
 }

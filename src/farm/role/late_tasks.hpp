@@ -24,15 +24,16 @@ inline constexpr double clearly_faster = 1.5;
 /// A copy for a rank that has other tasks.
 struct early_copy {
   std::size_t rank = 0;
-  task_range tasks;
+  task_id task = 0;
 };
 
-/// Returns copies of the ranges that run far longer than the average and are expected to end later than
-/// `remaining` seconds after `t`, when all other tasks are done: each for the rank where it ends first.
-/// Records them as copy_for does. `computes(rank)` says which ranks may take one.
+/// Returns copies of the tasks that run far longer than the average and are expected to end later than
+/// `remaining` seconds after `t`, when all others are done: each for the rank where it ends first. Records
+/// them as copy_for does. `unreported`: seconds for which the root may not know that a task has ended.
+/// `computes(rank)` says which ranks may take one.
 [[nodiscard]] std::vector<early_copy> early_copies(
-    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double remaining,
-    detail::function_reference<bool(std::size_t)> const& computes,
+    begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double unreported,
+    double remaining, detail::function_reference<bool(std::size_t)> const& computes,
     detail::function_reference<bool(std::size_t, task_range const&)> const& allowed);
 
 }  // namespace skel::role

@@ -105,10 +105,11 @@ void farm_ledger::give_early_copies(farm_actions& out) {
   double const remaining = loads.remaining(pool.room() ? pool.tasks() : 0, dealer_.computing());
   auto const computes = [&](std::size_t i) { return dealer_.computes(i) && dealer_.said_hello(i); };
   auto const allowed = [&](std::size_t owner, task_range const& tasks) { return may_copy(owner, tasks); };
-  for (auto const& copy : early_copies(begun_, loads, dealer_.costs(), now_, remaining, computes, allowed)) {
+  double const unreported = static_cast<double>(spacing_) * 1e-6;
+  for (auto const& copy :
+       early_copies(begun_, loads, dealer_.costs(), now_, unreported, remaining, computes, allowed)) {
     ++copies_;
-    for (auto const& tasks : not_recorded({copy.tasks}))
-      out.push_back(farm::send{config_.ranks[copy.rank], farm::grant_suspect{tasks, false}});
+    out.push_back(farm::send{config_.ranks[copy.rank], farm::grant_suspect{{copy.task, 1, 1}, false}});
   }
 }
 
