@@ -63,6 +63,12 @@ TEST_CASE("lost ranks have no tasks and no speed") {
   CHECK(loads.share(0, 2) == Approx(2.0 / 3));
   loads.lost(2);
   CHECK_FALSE(loads.any_waiting());
+  // A rank that comes back is as unsure as a new one.
+  loads.finished(0, 1000);
+  CHECK(loads.sure_speed_of_thread(0) == Approx(10).epsilon(0.01));
+  loads.lost(0);
+  loads.told(0, {0, 0.1});
+  CHECK(loads.sure_speed_of_thread(0) < 5);
 }
 
 TEST_CASE("ranks are idle in the order of their requests, until they get tasks") {

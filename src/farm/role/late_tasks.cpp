@@ -27,25 +27,25 @@ double expected(task_costs const& costs, task_range const& tasks, double done) {
   return std::max(cost + done, overdue * done);
 }
 
-struct late_range {
+struct late_task {
   std::size_t owner = 0;
   begun_range* running = nullptr;
   double cost = 0;     // expected in all, in average tasks
   double seconds = 0;  // expected from now on
 };
 
-// The late ranges, the one that ends last first.
-std::vector<late_range> late_ranges(
+// The tasks that are very late, the one that ends last first.
+std::vector<late_task> late_tasks(
     begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double unreported,
     double remaining, detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
-  std::vector<late_range> late;
+  std::vector<late_task> late;
   for (std::size_t i = 0; i < begun.ranks(); ++i) {
     if (begun.of(i).empty()) continue;
     double const speed = loads.speed_of_thread(i);
     double const sure = loads.sure_speed_of_thread(i);
     for (auto& b : begun.of(i)) {
       double const elapsed = std::max(0.0, t - b.since);
-      // Of a range of small tasks nobody knows which one is late.
+      // If several small tasks run as one range, the root does not know which of them is late.
       if (b.tasks.count > 1 || (elapsed - unreported) * sure <= far_longer * costs.of(b.tasks)) continue;
       double const cost = expected(costs, b.tasks, elapsed * speed);
       double const seconds = cost / speed - elapsed;
@@ -101,7 +101,7 @@ std::vector<early_copy> early_copies(
     begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double unreported,
     double remaining, detail::function_reference<bool(std::size_t)> const& computes,
     detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
-  auto const late = late_ranges(begun, loads, costs, t, unreported, remaining, allowed);
+  auto const late = late_tasks(begun, loads, costs, t, unreported, remaining, allowed);
   if (late.empty()) return {};
   struct taker {
     std::size_t rank = 0;

@@ -100,7 +100,7 @@ class farm_ledger {
   [[nodiscard]] farm_audits const& audits() const { return audits_; }
   /// Whether the result of a task must be compared with others.
   [[nodiscard]] bool compares(task_id id) const { return audits_.chooses(id) && !recorded_.contains(id); }
-  /// Number of copies of running tasks that idle ranks were given.
+  /// Number of copies of running tasks that other ranks were given.
   [[nodiscard]] std::uint64_t copies() const { return copies_; }
   /// Number of tasks that will have no result.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }

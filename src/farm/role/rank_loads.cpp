@@ -71,6 +71,7 @@ void rank_loads::lost(std::size_t index) {
   set_waiting(index, 0);
   set_speed(index, 0);
   set_busy(index);
+  ranks_[index].finished = 0;
 }
 
 void rank_loads::found_empty(std::size_t index) { set_waiting(index, 0); }

@@ -24,6 +24,7 @@ class rank_loads {
   void granted(std::size_t index, std::uint64_t tasks);
   /// The rank's own report replaces the assumptions.
   void told(std::size_t index, farm::load const& here);
+  /// The results of so many of its tasks have come.
   void finished(std::size_t index, std::uint64_t tasks) { ranks_[index].finished += tasks; }
   void lost(std::size_t index);
   /// A thief found no waiting tasks there.
@@ -45,7 +46,7 @@ class rank_loads {
   [[nodiscard]] double speed_of_thread(std::size_t index) const;
   /// Seconds in which all `computing` ranks do `tasks` more tasks and those that wait; 0: no speed is known.
   [[nodiscard]] double remaining(std::uint64_t tasks, std::size_t computing) const;
-  /// Less if the rank has finished only a few tasks, which may have been short ones.
+  /// As speed_of_thread, but less if the rank has finished only a few tasks, which may have been short.
   [[nodiscard]] double sure_speed_of_thread(std::size_t index) const;
   /// The rank's part of the speed of all `computing` ranks; 0: unknown.
   [[nodiscard]] double share(std::size_t index, std::size_t computing) const;
