@@ -12,10 +12,8 @@ namespace {
 constexpr double least_gain = 1e-3;
 // If costs are unknown and exponential, the time a task has run says nothing about its remaining time. With
 // heavier tails, or if it runs for longer than its known cost, it is expected to take this many times as long
-// in all.
-constexpr double overdue = 2;
-// The same for tasks that run far longer than the average: the mean of a Pareto distribution of shape 1.5.
-constexpr double long_overdue = 3;
+// in all. (3: the mean of those of a Pareto distribution of shape 1.5.)
+constexpr double overdue = 3;
 // Ranks that have other tasks copy only what has run for this many times its average cost, or copies of
 // ordinary tasks would delay the end.
 constexpr double far_longer = 8;
@@ -23,10 +21,10 @@ constexpr double far_longer = 8;
 constexpr std::ptrdiff_t most_takers = 64;
 
 // The expected cost of tasks of which `done` has been run.
-double expected(task_costs const& costs, task_range const& tasks, double done, double times = overdue) {
+double expected(task_costs const& costs, task_range const& tasks, double done) {
   double const cost = costs.of(tasks);
-  if (costs.known()) return done < cost ? cost : times * done;
-  return std::max(cost + done, times * done);
+  if (costs.known()) return done < cost ? cost : overdue * done;
+  return std::max(cost + done, overdue * done);
 }
 
 struct late_task {
@@ -49,7 +47,7 @@ std::vector<late_task> late_tasks(
       double const elapsed = std::max(0.0, t - b.since);
       // If several small tasks run as one range, the root does not know which of them is late.
       if (b.tasks.count > 1 || (elapsed - unreported) * sure <= far_longer * costs.of(b.tasks)) continue;
-      double const cost = expected(costs, b.tasks, elapsed * speed, long_overdue);
+      double const cost = expected(costs, b.tasks, elapsed * speed);
       double const seconds = cost / speed - elapsed;
       if (seconds > remaining && allowed(i, b.tasks)) late.push_back({i, &b, cost, seconds});
     }
