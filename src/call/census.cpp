@@ -1,7 +1,8 @@
-// Calls without tasks: every rank states a few numbers, and the root receives all of them.
+// Calls without tasks: every rank makes a statement, and the root receives all of them.
 #include "census.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -10,19 +11,18 @@
 #include "peer_run.hpp"
 #include "role/attendance.hpp"
 #include "role/codec.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 
 namespace skel::role {
 
 namespace {
-/// To the root, after hello: this rank's statement.
-struct opinion {
-  std::vector<std::uint64_t> numbers{};
-};
-/// From the root to all: the statement of each rank.
+/// To the root, after hello: this rank's statement follows.
+struct opinion {};
+/// From the root to all: the statements of so many ranks follow, each with its rank.
 struct heard {
-  std::vector<detail::statement_of_rank> all{};
+  std::uint64_t statements = 0;
 };
 using census_message = std::variant<call_message, opinion, heard>;
 }  // namespace
@@ -41,13 +41,14 @@ using role::census_message;
 
 class census_run final : public peer_run {
  public:
-  census_run(context& ctx, census const& c, std::vector<std::uint64_t> mine)
+  census_run(context& ctx, census const& c, transport::packet mine)
       : peer_run(ctx, {.label = c.skeleton, .stop = {}, .time_limit_seconds = {}, .observed = false},
                  c.skeleton),
         census_(c),
         mine_(std::move(mine)) {
-    threads_ = 1;
+    threads_ = compute_threads_ = 1;
     if (!c.name.empty()) call_.add("name", c.name);
+    if (!c.types.empty()) call_.add_types("types", c.types);
     if (!is_root()) return;
     roll_.emplace(all_ranks(), call_.hash());
     for (int r = 0; r < ctx.size(); ++r) said_[r] = std::nullopt;
@@ -61,7 +62,6 @@ class census_run final : public peer_run {
     if (!roll_) return;
     call_roll(&role::roll_call::lost, rank);
     if (auto const at = said_.find(rank); at != said_.end() && !at->second) said_.erase(at);
-    maybe_complete();
   }
   void on_tick(double t) override {
     if (!over_) after_tick(t);
@@ -69,8 +69,8 @@ class census_run final : public peer_run {
   void idle_work() override {}
   [[nodiscard]] std::string state() const override {
     std::vector<int> missing;
-    for (auto const& [rank, numbers] : said_)
-      if (!numbers) missing.push_back(rank);
+    for (auto const& [rank, statement] : said_)
+      if (!statement) missing.push_back(rank);
     auto text = detail::format("rank {}: {} \"{}\" {} (context {})", rank_, census_.skeleton, census_.name,
                                key_.number, key_.context);
     if (!missing.empty())
@@ -84,44 +84,63 @@ class census_run final : public peer_run {
 
   void begin(std::unique_lock<std::mutex>& /*lock*/) override {
     send(root_, role::hello{call_.hash()});
-    send(root_, role::opinion{mine_});
+    if (is_root())
+      said_[rank_] = std::move(mine_);
+    else
+      post(root_, census_message(role::opinion{}), std::move(mine_), span_begin());
     deliver_own();
   }
-  [[nodiscard]] bool find_work(unsigned /*thread*/) override { return false; }
-  void compute(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) override {}
+  // On the root: once every rank that is not lost has made its statement.
+  [[nodiscard]] bool find_work(unsigned thread) override {
+    return thread == 0 && roll_ && !judged_ && !roll_->stopping() &&
+           std::all_of(said_.begin(), said_.end(), [](auto const& s) { return s.second.has_value(); });
+  }
+  void compute(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) override {
+    judged_ = true;
+    for (auto& [rank, statement] : said_) heard_.push_back({rank, *std::move(statement)});
+    lock.unlock();
+    auto refusal = census_.verdict ? census_.verdict(heard_) : std::nullopt;
+    lock.lock();
+    last_moved_ = now();
+    if (over_) return;
+    if (refusal) return call_roll(&role::roll_call::stop, *std::move(refusal));
+    if (census_.all_hear) tell_all();
+    call_roll(&role::roll_call::done, std::uint64_t{0});
+  }
   void please_stop() override {}  // it is over immediately
   void describe(report& r) const override { r.skeleton = census_.skeleton; }
   void describe(observe::progress_state& /*s*/, bool /*last*/) const override {}
 
-  void send(int to, census_message m) {
+  void send(int to, call_message m) {
     if (to == rank_)
       to_self_.push(std::move(m));
     else
-      post(to, m, {}, span_begin());
+      post(to, census_message(std::move(m)), {}, span_begin());
   }
   void send_call(int to, call_message m) override { send(to, std::move(m)); }
   void deliver_own() override {
-    to_self_.deliver([&](census_message& m) { deliver(rank_, m); });
+    to_self_.deliver([&](call_message& m) { deliver(rank_, m); });
   }
-  void receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) override {
+  void receive(int from, std::span<std::byte const> body, transport::packet& whole) override {
     if (over_) return;
     last_moved_ = now();
-    auto m = role::decode<census_message>(body);
+    auto const m = role::decode<census_message>(body);
     if (another_call(from, m)) return;
-    deliver(from, m);
+    if (std::holds_alternative<role::opinion>(m)) {
+      if (!roll_ || judged_) return;
+      whole.drop_front(whole.size() - body.size());
+      said_[from] = std::move(whole);
+    } else if (auto const* h = std::get_if<role::heard>(&m)) {
+      heard_.clear();
+      for (std::uint64_t i = 0; i < h->statements; ++i) {
+        auto const rank = static_cast<int>(bytes::get_varint(body));
+        heard_.push_back({rank, transport::packet::received(bytes::get_block(body))});
+      }
+    } else {
+      deliver(from, std::get<call_message>(m));
+    }
   }
-  void deliver(int from, census_message& m) {
-    if (auto* const o = std::get_if<role::opinion>(&m)) {
-      if (!roll_) return;
-      said_[from] = std::move(o->numbers);
-      maybe_complete();
-      return;
-    }
-    if (auto* const h = std::get_if<role::heard>(&m)) {
-      heard_ = std::move(h->all);
-      return;
-    }
-    auto const& call = std::get<call_message>(m);
+  void deliver(int from, call_message const& call) {
     if (is_root()) call_roll(&role::roll_call::on, from, call);
     actions list;
     attendance_.on(call, list);
@@ -134,63 +153,64 @@ class census_run final : public peer_run {
     deliver_own();
   }
 
-  // On the root: completes when every living rank has made its statement.
-  void maybe_complete() {
-    if (roll_->stopping()) return;
-    std::vector<statement_of_rank> all;
-    for (auto const& [rank, numbers] : said_) {
-      if (!numbers) return;
-      all.push_back({rank, *numbers});
+  void tell_all() {
+    transport::packet all;
+    for (auto const& [rank, statement] : heard_) {
+      bytes::put_varint(all.body(), static_cast<std::uint64_t>(rank));
+      bytes::put_block(all.body(), statement.bytes());
     }
-    if (auto const refusal = census_.refuses ? census_.refuses(all) : std::nullopt) {
-      call_roll(&role::roll_call::refuse, refusal->first, refusal->second);
-      return;
-    }
-    if (census_.all_hear)
-      for (int r = 0; r < team_.size(); ++r) send(r, role::heard{all});
-    call_roll(&role::roll_call::done, std::uint64_t{0});
+    for (int r = 0; r < team_.size(); ++r)
+      if (r != rank_) post(r, census_message(role::heard{heard_.size()}), all, span_begin());
   }
 
   census const& census_;
-  std::vector<std::uint64_t> mine_;
-  std::map<int, std::optional<std::vector<std::uint64_t>>> said_;  // on the root: the ranks that are not lost
+  transport::packet mine_;
+  std::map<int, std::optional<transport::packet>> said_;  // on the root: those that are awaited or were made
+  bool judged_ = false;                                   // on the root: the verdict has all statements
   std::vector<statement_of_rank> heard_;
-  loopback<census_message> to_self_;
+  loopback<call_message> to_self_;
   role::attendance attendance_{rank_, root_};
 };
 
 }  // namespace
 
-std::vector<statement_of_rank> take_census(context& ctx, census const& c, std::vector<std::uint64_t> mine) {
-  if (ctx.size() == 1) {
-    call_slot const slot(ctx);
-    std::vector<statement_of_rank> all;
-    all.push_back({0, std::move(mine)});
-    return all;
-  }
+std::vector<statement_of_rank> take_census(context& ctx, census const& c, transport::packet mine) {
   census_run run(ctx, c, std::move(mine));
   run.execute();
-  return run.take_heard();
+  return c.all_hear ? run.take_heard() : std::vector<statement_of_rank>{};
 }
 
 }  // namespace skel::detail
 
 namespace skel {
 
+namespace {
+
+transport::packet numbers(std::initializer_list<std::uint64_t> all) {
+  transport::packet said;
+  for (auto const n : all) bytes::put_raw(said.body(), n);
+  return said;
+}
+
+}  // namespace
+
 void context::require_same(std::string_view name, std::span<std::byte const> bytes) {
   xxh3_hasher hasher;
   hasher.update(bytes);
-  auto const mine = hasher.value();
+  auto const mine = numbers({hasher.value()});
   auto const differs =
-      [&](std::vector<detail::statement_of_rank> const& all) -> std::optional<std::pair<int, std::string>> {
+      [&](std::vector<detail::statement_of_rank> const& all) -> std::optional<role::outcome> {
     for (auto const& s : all)
-      if (s.numbers != std::vector{mine})
-        return std::pair{s.rank, detail::format("{} of rank {} differs from rank {}'s: it must be the same "
-                                                "on all ranks",
-                                                name, s.rank, rank())};
+      if (!std::ranges::equal(s.said.bytes(), mine.bytes()))
+        return role::outcome{
+            .how = role::outcome::status::refused,
+            .rank = s.rank,
+            .text = detail::format("{} of rank {} differs from rank {}'s: it must be the same "
+                                   "on all ranks",
+                                   name, s.rank, rank())};
     return std::nullopt;
   };
-  detail::take_census(*this, {"require_same", std::string(name), differs, false}, {mine});
+  detail::take_census(*this, {"require_same", std::string(name), {}, differs, false}, mine);
 }
 
 void context::require_same(std::string_view name, std::string_view text) {
@@ -199,15 +219,18 @@ void context::require_same(std::string_view name, std::string_view text) {
 
 context context::split(int color, int key) {
   auto const number = [](int n) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(n)); };
-  auto const all = detail::take_census(*this, {"split", {}, {}, true}, {number(color), number(key)});
+  auto const all =
+      detail::take_census(*this, {"split", {}, {}, {}, true}, numbers({number(color), number(key)}));
   struct member {
     int key, rank;
     auto operator<=>(member const&) const = default;
   };
   std::vector<member> team_of_color;
-  for (auto const& s : all)
-    if (s.numbers.at(0) == number(color))
-      team_of_color.push_back({static_cast<int>(static_cast<std::int64_t>(s.numbers.at(1))), s.rank});
+  for (auto const& s : all) {
+    auto in = s.said.bytes();
+    if (bytes::get_raw<std::uint64_t>(in) != number(color)) continue;
+    team_of_color.push_back({static_cast<int>(bytes::get_raw<std::int64_t>(in)), s.rank});
+  }
   std::sort(team_of_color.begin(), team_of_color.end());
   std::vector<int> ranks;
   ranks.reserve(team_of_color.size());

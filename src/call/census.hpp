@@ -1,34 +1,36 @@
-// Calls without tasks: every rank states a few numbers, and the root receives all of them.
+// Calls without tasks: every rank makes a statement, and the root receives all of them.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "role/outcome.hpp"
 #include "skel/context.hpp"
+#include "transport/packet.hpp"
 
 namespace skel::detail {
 
-/// The statement of one rank.
+/// The statement of one rank: any bytes.
 struct statement_of_rank {
   int rank = 0;
-  std::vector<std::uint64_t> numbers{};
+  transport::packet said{};
 };
 
-/// The same on every rank, except `refuses`, which only the root uses.
+/// The same on every rank, except `verdict`, which only the root uses.
 struct census {
   std::string skeleton;
   std::string name{};
-  /// Checks the statements of the living ranks, in the order of ranks. If it returns a rank and a
-  /// text, the call throws usage_error on all ranks.
-  std::function<std::optional<std::pair<int, std::string>>(std::vector<statement_of_rank> const&)> refuses{};
+  std::string types{};  ///< as call_description::add_types() has them
+  /// Called on the root, by the caller's thread, without the engine's lock: checks the statements of all
+  /// ranks that made one before they were lost, or live, in the order of ranks. If it returns an outcome, the
+  /// call fails with that on all ranks. Must not throw.
+  std::function<std::optional<role::outcome>(std::vector<statement_of_rank> const&)> verdict{};
   bool all_hear = false;  ///< all ranks receive every statement
 };
 
 /// Collective, a call of its own. Returns all statements if `all_hear` is true.
-std::vector<statement_of_rank> take_census(context& ctx, census const& c, std::vector<std::uint64_t> mine);
+std::vector<statement_of_rank> take_census(context& ctx, census const& c, transport::packet mine);
 
 }  // namespace skel::detail

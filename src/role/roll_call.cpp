@@ -74,10 +74,6 @@ void roll_call::blame_work(task_id task, rank_id rank, std::string text, call_me
   stop({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
 }
 
-void roll_call::refuse(rank_id rank, std::string text, call_messages& out) {
-  stop({.how = outcome::status::refused, .rank = rank, .text = std::move(text)}, out);
-}
-
 void roll_call::task_failed(task_id task, rank_id rank, std::string text, call_messages& out) {
   stop({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
 }

@@ -41,8 +41,8 @@ class roll_call {
   void blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out);
   /// The same for a skeleton whose work has no number: `text` names the work, `rank` was lost last.
   void blame_work(task_id task, rank_id rank, std::string text, call_messages& out);
-  /// This rank differs from the root in something that must be the same on all ranks.
-  void refuse(rank_id rank, std::string text, call_messages& out);
+  /// The run ends with this outcome.
+  void stop(outcome how, call_messages& out);
   /// The root has determined that this task fails the run; `rank` ran it last.
   void task_failed(task_id task, rank_id rank, std::string text, call_messages& out);
   void on(rank_id from, call_message const& m, call_messages& out);
@@ -78,7 +78,6 @@ class roll_call {
     friend bool operator==(peer const&, peer const&) = default;
   };
   [[nodiscard]] peer* find(rank_id rank);
-  void stop(outcome how, call_messages& out);
   void stop_for(blamed const& b, call_messages& out);
   [[nodiscard]] bool early() const { return stopping_ && outcome_.how == outcome::status::stopped_early; }
   void maybe_finish(call_messages& out);
