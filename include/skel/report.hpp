@@ -101,6 +101,14 @@ struct team_report {
   std::uint64_t tasks = 0;  ///< whose results count
 };
 
+/// The part of a bsp run whose state this rank has, see skel::gather(). A rank that is lost during the run
+/// has none, nor has one that only seemed lost: the others have divided the parts among themselves.
+struct part_report {
+  int index = 0;           ///< 0 to ranks.size() - 1: the `rank` that the program had at the end
+  std::vector<int> ranks;  ///< in the context, by part; fewer than those of the context after a loss
+  std::uint64_t run = 0;   ///< equal for the parts of one run only
+};
+
 /// The report of one run.
 struct report {
   std::string skeleton;                      ///< "farm"
@@ -122,6 +130,7 @@ struct report {
   std::uint64_t bytes = 0;                   ///< payload and headers, sent by all ranks
   std::vector<rank_report> per_rank;         ///< complete on the root; elsewhere this rank's own row
   std::vector<phase_report> phases;          ///< on the root; empty where the skeleton has no phases
+  std::optional<part_report> part;           ///< this rank's, of bsp only
   std::optional<group_report> groups;        ///< on the root, of multi_host only
   std::optional<checkpoint_report> checkpoint;  ///< on the root; empty without checkpoints
 

@@ -24,6 +24,7 @@ namespace sim {}
 #include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
+#include "skel/gather.hpp"
 #include "skel/immutable.hpp"
 #include "skel/multi_host.hpp"
 #include "skel/on_error.hpp"

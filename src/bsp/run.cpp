@@ -258,12 +258,22 @@ void bsp_run::please_stop() {
 
 // --- report and progress
 
+// Of the call and its last epoch.
+std::uint64_t bsp_run::hash_of_run() const {
+  std::uint64_t const numbers[] = {key_.context, key_.number, member_.epoch()};
+  xxh3_hasher hash;
+  hash.update(std::as_bytes(std::span(numbers)));
+  return hash.value();
+}
+
 void bsp_run::describe(report& r) const {
   r.skeleton = "bsp";
   r.schedule = "supersteps";
   r.results = "in_parts";
   r.tasks = member_.step();
   r.lost_ranks = lost_ranks();
+  if (auto const place = member_.place_of(rank_))
+    r.part = part_report{static_cast<int>(*place), member_.members(), hash_of_run()};
   auto const restored = store_ ? store_->costs().restored_tasks : 0;
   auto const needed = member_.step() - std::min(restored, member_.step());
   bool const restarted = conductor_ && conductor_->epoch() > 1;

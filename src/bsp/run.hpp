@@ -51,6 +51,7 @@ class bsp_run final : public peer_run {
   void describe(observe::progress_state& s, bool last) const override;
 
   [[nodiscard]] role::bsp_conductor_config conduct();
+  [[nodiscard]] std::uint64_t hash_of_run() const;
   void do_job(restore_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(compute_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);

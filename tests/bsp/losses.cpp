@@ -1,6 +1,7 @@
 // Runs a bsp call in which ranks kill themselves: losses WHERE AFTERWARDS [STORE]. WHERE is step, begin or
 // split, where the rank with the last cell dies, or apart, where two ranks die in different supersteps.
-// AFTERWARDS is escape, or next for a second call by the survivors. Started by losses_test.cpp.
+// AFTERWARDS is escape, or next for a second call by the survivors. Or WHERE is gather, where a rank dies
+// between a bsp and the gathering of its parts. Started by losses_test.cpp.
 // Or: losses WHEN KIND STORE SEED, where ranks die at a moment that the seed chooses (plan_of_deaths), and
 // the survivors make a second call. KIND is all or neighbours: with whom ranks exchange messages. STORE may
 // be none.
@@ -13,7 +14,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "mpi/deaths.hpp"
@@ -108,6 +108,12 @@ struct beside : counting {
   }
 };
 
+values joined(std::vector<values> const& parts) {
+  values all;
+  for (auto const& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 values expected() {
   values all;
   for (std::uint64_t i = 0; i < cells; ++i) {
@@ -139,11 +145,8 @@ void run_twice(skel::context& ctx, std::string const& store, test::plan_of_death
   if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);
   auto const all = expected();
   for (bool const dying : {true, false}) {
-    auto const r = skel::bsp(ctx, P{}, dying ? options : skel::bsp_options{});
-    // Of neighbours, each has its cells; they are the first or the others of the living.
-    bool const right = r.value == all || (std::is_same_v<P, beside> && !r.value.empty() &&
-                                          std::equal(r.value.begin(), r.value.end(), all.begin()));
-    if (ctx.is_root()) test::say_losses(right, r.report);
+    auto const r = skel::gather(ctx, P{}, dying ? options : skel::bsp_options{});
+    if (ctx.is_root()) test::say_losses(r.value && joined(*r.value) == all, r.report);
   }
 }
 
@@ -162,6 +165,12 @@ int main(int argc, char** argv) {
     });
   if (argc != 3 && argc != 4) return 2;
   std::string const where = argv[1], afterwards = argv[2];
+  if (where == "gather")
+    return skel::run_main(argc, argv, [&](skel::context& ctx) {
+      auto const r = skel::bsp(ctx, beside{});
+      if (ctx.rank() == ctx.size() - 1) test::die();
+      if (auto const parts = skel::gather(ctx, r)) test::say_losses(joined(*parts) == expected(), r.report);
+    });
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     auto const run = [&](std::string const& deadly) {
       auto const options = argc == 4 ? saving_to(argv[3]) : skel::bsp_options{};

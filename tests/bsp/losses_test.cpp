@@ -76,6 +76,15 @@ TEST_CASE("a deadly superstep is blamed even if the run resumes from a checkpoin
   ends_with_the_superstep("step escape " + d.file(""), 5, "superstep 7");
 }
 
+TEST_CASE("a part whose rank is lost before it is gathered ends the job, without a result") {
+  auto const e = run("gather escape", 4);
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 1);
+  CHECK(e.out.empty());
+  CHECK(std::count(e.errors.begin(), e.errors.end(),
+                   "mpi_bsp_losses: lost rank 3, which held data that no other rank has") == 1);
+}
+
 TEST_CASE("losses in different supersteps do not end the run") {
   auto const e = run("apart escape", 5);
   CAPTURE(e.out, e.errors);

@@ -112,11 +112,12 @@ int main(int argc, char** argv) {
     auto const pieces =
         skel::multi_host(ctx, nodes.value, layers{}, [](std::uint64_t, std::uint64_t, point&&) {});
     auto const ended = skel::bsp(ctx, heat{});
+    auto const parts = skel::all_gather(ctx, ended);
     auto const text = skel::broadcast(ctx, skel::on_root([] { return std::string("text"); }));
     large const shared{std::vector<double>(3, total.value.here() ? *total.value : 0)};
     bool stopped_early = false;  // a report stands in the same place of all
     for (auto const* r : {&pieces.report, &nodes.report, &total.report, &ended.report})
       stopped_early |= r->stopped_early;
-    if (!text || stopped_early || ended.value.empty() || shared.values->empty()) ctx.request_stop();
+    if (!text || !parts || stopped_early || ended.value.empty() || shared.values->empty()) ctx.request_stop();
   });
 }

@@ -22,5 +22,6 @@ TEST_CASE("the examples in the headers of the skeletons work") {
   CHECK(means.size() == 800);
   CHECK(means.back() == 99);
   CHECK(bsp_example::about_one(ctx) == 1);
+  CHECK(gather_example::squares(ctx).at(99) == 9801);
   CHECK(broadcast_example::read_everywhere(ctx, __FILE__).starts_with("// The examples"));
 }

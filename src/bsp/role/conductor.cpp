@@ -36,7 +36,8 @@ void bsp_conductor::restart(bsp_actions& out) {
   asked_.reset();
   unheard_.clear();
   held_.clear();
-  for (rank_id const r : members_) tell_restart(r, out);
+  for (rank_id const r : config_.ranks)
+    tell_restart(r, out);  // one that only seems lost has no part any more
 }
 
 void bsp_conductor::tell_restart(rank_id to, bsp_actions& out) const {
