@@ -130,6 +130,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   double const end = now();
   lock.lock();
   clocks_[thread].busy += end - begin;
+  if (!engine_.owns_time()) clocks_.back().busy += loops_.take_seconds();
   ++clocks_[thread].tasks;
   ++supersteps_;
   span(thread, observe::activity::compute, begin, end, j.step, 1);

@@ -1,6 +1,7 @@
 #include "loop_threads.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace skel::detail {
@@ -74,8 +75,11 @@ void loop_threads::help() {
     if (ending_) return;
     seen = loops_;
     lock.unlock();
+    auto const begin = std::chrono::steady_clock::now();
     take_parts();
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - begin;
     lock.lock();
+    seconds_ += took.count();
     if (--working_ == 0) done_.notify_one();
   }
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "skel/detail/parallel_loop.hpp"
@@ -21,6 +22,9 @@ class loop_threads final : public parallel_loop {
   explicit loop_threads(unsigned threads) : threads_(threads) {}
   ~loop_threads() override;
   void run(std::uint64_t n, body const& part) override;
+  /// Returns the seconds that the other threads have spent in loops since the previous call. Not during
+  /// run().
+  [[nodiscard]] double take_seconds() { return std::exchange(seconds_, 0.0); }
 
  private:
   void help();
@@ -33,6 +37,7 @@ class loop_threads final : public parallel_loop {
   std::uint64_t loops_ = 0;  // number of loops begun
   unsigned working_ = 0;     // helpers that have not finished the latest loop
   bool ending_ = false;
+  double seconds_ = 0;  // of the helpers, in loops
 
   // The latest loop:
   body const* part_ = nullptr;

@@ -44,7 +44,7 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
       work_(work),
       options_(options),
       loops_(threads_) {
-  threads_ = compute_threads_ = 1;  // the others are for the loops of a superstep
+  compute_threads_ = 1;  // the others are for the loops of a superstep
   poll_seconds_ = 20e-6;
   call_.add("checkpoint", options.checkpoint.has_value())
       .add_types("types", work.types())

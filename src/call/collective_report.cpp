@@ -26,11 +26,16 @@ rank_stats collective_run::own_stats() {
   r.host = engine_.host();
   r.threads = computes_ ? static_cast<int>(threads_) : 0;
   r.tasks = tasks_run();
-  for (auto const& t : clocks_) {
+  double const elapsed = now() - start_;
+  double own_idle = elapsed * (threads_ - std::min(threads_, compute_threads_));
+  for (std::size_t i = 0; i < clocks_.size(); ++i) {
+    auto const& t = clocks_[i];
     r.busy_seconds += t.busy;
     r.idle_seconds += t.idle + (t.idle_since >= 0 ? now() - t.idle_since : 0);
+    if (i >= compute_threads_) own_idle -= t.busy;  // a thread of the work's own is either busy or idle
   }
-  r.communication_seconds = std::max(0.0, threads_ * (now() - start_) - r.busy_seconds - r.idle_seconds);
+  r.idle_seconds += std::max(0.0, own_idle);
+  r.communication_seconds = std::max(0.0, threads_ * elapsed - r.busy_seconds - r.idle_seconds);
   r.messages_sent = engine_.messages_sent() - base_messages_;
   r.bytes_sent = engine_.bytes_sent() - base_bytes_;
   if (!engine_.owns_time()) r.peak_memory_bytes = peak_memory();

@@ -1,8 +1,10 @@
-// bsp over MPI: states after many supersteps, with and without neighbours and loops on several threads;
-// exceptions, early ends, consecutive calls.
+// bsp over MPI: states after many supersteps, with and without neighbours and loops on several threads, on
+// their ranks and gathered; exceptions, early ends, consecutive calls; reports of threads.
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mpi/check.hpp"
@@ -76,6 +78,14 @@ void states_are_right(skel::context& ctx) {
   auto const mine = skel::contiguous_share(cells, ctx.size(), ctx.rank());
   auto const first = all.begin() + static_cast<std::ptrdiff_t>(mine.first);
   check(r.value == values(first, first + static_cast<std::ptrdiff_t>(mine.count)), "the cells of this rank");
+  for (bool const everywhere : {false, true}) {
+    auto const parts = everywhere ? skel::all_gather(ctx, r) : skel::gather(ctx, r);
+    check_equal(parts.has_value(), everywhere || ctx.is_root(), "where the parts are");
+    values gathered;
+    for (auto const& part : parts.value_or(std::vector<values>{}))
+      gathered.insert(gathered.end(), part.begin(), part.end());
+    check(!parts || gathered == all, "the cells of all ranks");
+  }
   if (ctx.is_root()) check_equal(r.report.tasks, rounds + 1, "supersteps");
 }
 
@@ -104,6 +114,27 @@ void it_ends_early(skel::context& ctx) {
   states_are_right<neighbour_circle>(ctx);
 }
 
+struct sleeping {
+  using state = int;
+  using message = int;
+  [[nodiscard]] state begin(int, int) const { return 0; }
+  bool step(state&, skel::superstep<message>& now) const {
+    now.parallel_for(24, [](std::uint64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+    return false;
+  }
+};
+
+void threads_are_reported(skel::context& ctx) {
+  auto const r = skel::bsp(ctx, sleeping{}).report;
+  check_equal(r.threads_per_rank, ctx.threads(), "threads per rank");
+  for (auto const& row : r.per_rank) {
+    check_equal(row.threads, ctx.threads(), "threads of a rank");
+    check(row.busy_seconds >= 24 * 0.002, "the seconds of all threads count");
+    check(row.busy_seconds + row.idle_seconds + row.communication_seconds <= row.threads * (r.seconds + 0.05),
+          "no second counts twice");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -113,5 +144,6 @@ int main(int argc, char** argv) {
     states_are_right<neighbour_circle>(ctx);
     a_superstep_throws(ctx);
     it_ends_early(ctx);
+    threads_are_reported(ctx);
   });
 }
