@@ -1,6 +1,7 @@
 // A stencil in supersteps with checkpoints: heat in a ring of cells. Started again with --resume, it
 // goes on from the last checkpoint.
 //     mkdir store && mpiexec -n 4 stencil store
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <skel/skel.hpp>
@@ -11,17 +12,20 @@ constexpr int cells = 48, steps = 200;
 struct ring {
   using state = std::vector<double>;  // this rank's cells
   using message = double;             // an end cell
-  static int first(int rank, int size) { return cells * rank / size; }
+  static int first(int rank, int size) { return cells * std::min(rank, owners(size)) / owners(size); }
+  static int owners(int size) { return std::min(size, cells); }  // further ranks have no cells
   state begin(int rank, int size) const {
     state mine(static_cast<std::size_t>(first(rank + 1, size) - first(rank, size)));
     if (rank == 0) mine[0] = 1000;
     return mine;
   }
   std::vector<int> neighbours(int rank, int size) const {  // the only ranks to wait for
-    return {(rank + size - 1) % size, (rank + 1) % size};
+    int const n = owners(size);
+    return rank < n ? std::vector{(rank + n - 1) % n, (rank + 1) % n} : std::vector<int>{};
   }
   bool step(state& mine, skel::superstep<double>& now) const {
-    int const before = (now.rank() + now.size() - 1) % now.size(), after = (now.rank() + 1) % now.size();
+    if (mine.empty()) return now.number() < steps;
+    int const n = owners(now.size()), before = (now.rank() + n - 1) % n, after = (now.rank() + 1) % n;
     if (now.number() > 0) {
       double left = 0, right = 0;
       auto const& got = now.received();  // ordered by sender; a neighbour sends its last cell first
@@ -49,12 +53,8 @@ int main(int argc, char** argv) {
       options.checkpoint->every_seconds = 0;  // a real program would save less often
       options.checkpoint->resume = argc > 2 && std::strcmp(argv[2], "--resume") == 0;
     }
-    auto mine = skel::bsp(ctx, ring{}, options).value;
-    std::vector<std::vector<double>> parts;
-    skel::farm(
-        ctx, skel::indices(static_cast<std::uint64_t>(ctx.size())), [&](std::uint64_t) { return mine; },
-        skel::schedule::interleaved{}, skel::into(parts));  // task i runs on rank i
-    for (auto const& part : parts)
-      for (double const t : part) std::printf("%.12f\n", t);
+    if (auto const parts = skel::gather(ctx, ring{}, options).value)  // on the root
+      for (auto const& part : *parts)
+        for (double const t : part) std::printf("%.12f\n", t);
   });
 }
