@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <optional>
 #include <skel/mpi.hpp>
@@ -30,6 +32,19 @@ double heat(skel::context& ctx) {
   return mine;
 }
 
+struct line {
+  using state = std::vector<double>;
+  using message = int;
+  state begin(int rank, int /*size*/) const { return {3.0, 1.0 * rank}; }
+  bool step(state& /*mine*/, skel::superstep<message>& /*now*/) const { return false; }
+};
+void print(std::vector<double> const& part) { CHECK(part.front() == 3); }
+double norm_of(std::vector<double> const& part) { return part.front() + part.back(); }
+std::vector<double> norms_of_lines(skel::context& ctx) {
+#include "bsp_2.inc"
+  return norms.value();
+}
+
 struct cells {
   std::array<double, 3> cells, next;
 };
@@ -39,12 +54,12 @@ struct doubling {
   using message = int;
   state begin(int /*rank*/, int /*size*/) const { return {{1, 2, 3}, {0, 0, 0}}; }
   bool step(state& mine, skel::superstep<message>& now) const {
-#include "bsp_2.inc"
+#include "bsp_3.inc"
     return false;
   }
 };
 
-#include "bsp_3.inc"
+#include "bsp_4.inc"
 }  // namespace supersteps
 
 namespace farms {
@@ -146,10 +161,33 @@ namespace stores {
 
 }  // namespace
 
+namespace tutorial {
+#define main stencil_main
+#include "../../examples/tutorial/stencil.cpp"
+#undef main
+}  // namespace tutorial
+
+TEST_CASE("the tutorial's stencil has the same cells on more ranks than cells") {
+  std::vector<double> expected;
+  for (int const ranks : {1, tutorial::cells + 1}) {
+    std::vector<double> all;
+    skel::run_threads(ranks, [&](skel::context& ctx) {
+      auto const parts = skel::gather(ctx, tutorial::ring{}).value;
+      if (!parts) return;
+      for (auto const& part : *parts) all.insert(all.end(), part.begin(), part.end());
+    });
+    if (ranks == 1) expected = all;
+    CHECK(all.size() == tutorial::cells);
+    CHECK(all == expected);
+  }
+}
+
 TEST_CASE("the blocks of code of the documentation do what they say") {
   skel::run_threads(3, [](skel::context& ctx) {
     auto const mine = supersteps::heat(ctx);
     CHECK(std::abs(mine - 1) < 1e-9);  // the heat has spread
+    auto const norms = supersteps::norms_of_lines(ctx);
+    CHECK(norms == std::vector<double>{3, 4, 5});
     auto const doubled = skel::bsp(ctx, supersteps::doubling{}).value;
     CHECK(doubled.next == std::array<double, 3>{2, 4, 6});
     farms::audits(ctx);
