@@ -55,8 +55,8 @@ class call_slot {
 }  // namespace detail
 
 /// How a context behaves. The environment variables SKEL_THREADS, SKEL_THREADS_PER_DEVICE,
-/// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST, SKEL_CLUSTER, SKEL_HOST_LOAD
-/// and SKEL_CHECK_INPUTS set the defaults.
+/// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST, SKEL_CLUSTER, SKEL_HOST_LOAD,
+/// SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS set the defaults.
 struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: its share of the cores it may use
   /// Compute threads for each accelerator of this rank (worker_info::device), whatever `threads` says:
@@ -83,6 +83,9 @@ struct context_options {
   /// Whether the ranks compare the contents of replicated lists and problems; they always compare a
   /// list's length. Empty: only in builds with assertions (NDEBUG undefined).
   std::optional<bool> check_inputs{};
+  /// Farms run every task on two ranks and compare the results, as with farm_options::audit = 1, unless they
+  /// have an audit or cannot have one. Finds tasks whose result depends on the rank that runs them.
+  bool check_tasks = false;
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
   /// Reads the defaults from the environment. Throws usage_error for a variable that cannot be

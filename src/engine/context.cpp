@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "base/duration.hpp"
@@ -35,6 +37,15 @@ double parse_seconds(char const* name, char const* text) {
   } catch (usage_error const& bad) {
     throw usage_error(std::string(name) + ": " + bad.what());
   }
+}
+
+std::optional<bool> yes_or_no(char const* name) {
+  auto const* const text = environment(name);
+  if (text == nullptr) return std::nullopt;
+  std::string_view const word = text;
+  if (word != "yes" && word != "no")
+    throw usage_error(detail::format("{} must be yes or no, found \"{}\"", name, word));
+  return word == "yes";
 }
 
 }  // namespace
@@ -77,12 +88,8 @@ context_options context_options::from_environment() {
       throw usage_error(detail::format("SKEL_HOST_LOAD must be a number of at least 0, found \"{}\"", l));
     o.host_load = load;
   }
-  if (auto const* c = environment("SKEL_CHECK_INPUTS")) {
-    std::string_view const word = c;
-    if (word != "yes" && word != "no")
-      throw usage_error(std::string("SKEL_CHECK_INPUTS must be yes or no, found \"") + c + "\"");
-    o.check_inputs = word == "yes";
-  }
+  o.check_inputs = yes_or_no("SKEL_CHECK_INPUTS");
+  o.check_tasks = yes_or_no("SKEL_CHECK_TASKS").value_or(false);
   return o;
 }
 

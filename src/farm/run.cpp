@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <utility>
 
 #include "base/format.hpp"
@@ -220,6 +221,12 @@ audit_report farm_run::audited() const {
   a.checked = from.checked();
   a.unchecked = from.unchecked();
   for (auto const& f : from.faults()) {
+    if (engine_.options().check_tasks && !engine_.options().quiet)
+      std::fprintf(
+          stderr,
+          "skel: farm: task %llu has another result on rank %d than on two other ranks: a task must not "
+          "depend on the rank that runs it\n",
+          static_cast<unsigned long long>(work_.task_at(f.task)), static_cast<int>(f.rank));
     a.at_fault.push_back({static_cast<int>(f.rank), work_.task_at(f.task), f.again, {}});
     std::vector<task_id> tasks;
     for (auto const& r : f.released)

@@ -10,6 +10,7 @@
 #include "call/power_probe.hpp"
 #include "call/quantum.hpp"
 #include "cost.hpp"
+#include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "role/deal.hpp"
 #include "skel/error.hpp"
@@ -40,6 +41,8 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
       root(root_rank) {
   if (traits.payload) policy = for_stream(std::move(policy));
   if (policy.more == more_from::root_then_ranks && (options.run_once || traits.merged)) policy.copies = false;
+  if (options.audit == 0 && context_access::engine_of(ctx).options().check_tasks && may_audit())
+    options.audit = 1;
   check_choices();
   if (options.cost) {
     costs = costs_of(options.cost, *traits.tasks);
@@ -145,6 +148,10 @@ void farm_setup::check_choices() const {
   if (!policy.power.empty() && policy.power.size() != static_cast<std::size_t>(size))
     throw usage_error(detail::format("schedule {}: {} relative powers were given for {} ranks", policy.name,
                                      policy.power.size(), size));
+}
+
+bool farm_setup::may_audit() const {
+  return !traits.merged && !forms_teams(traits, options, size) && !options.run_once && workers().count > 1;
 }
 
 void farm_setup::check_audit() const {

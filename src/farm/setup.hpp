@@ -49,6 +49,7 @@ struct farm_setup {
 
  private:
   void check_choices() const;
+  [[nodiscard]] bool may_audit() const;
   void check_audit() const;
   [[nodiscard]] bool audit_holds() const;
   [[nodiscard]] task_costs costs_in_order() const;

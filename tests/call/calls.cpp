@@ -593,7 +593,7 @@ TEST_CASE("contents are compared by default in a build with assertions") {
 #endif
 }
 
-TEST_CASE("SKEL_CHECK_INPUTS is yes, no or an error") {
+TEST_CASE("SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS are yes, no or an error") {
   auto const found = [](char const* value) {
     setenv("SKEL_CHECK_INPUTS", value, 1);
     auto const options = skel::context_options::from_environment();
@@ -605,4 +605,8 @@ TEST_CASE("SKEL_CHECK_INPUTS is yes, no or an error") {
   CHECK(found("") == std::nullopt);
   CHECK_THROWS_WITH(found("1"), "SKEL_CHECK_INPUTS must be yes or no, found \"1\"");
   unsetenv("SKEL_CHECK_INPUTS");
+  CHECK_FALSE(skel::context_options::from_environment().check_tasks);
+  setenv("SKEL_CHECK_TASKS", "yes", 1);
+  CHECK(skel::context_options::from_environment().check_tasks);
+  unsetenv("SKEL_CHECK_TASKS");
 }

@@ -116,6 +116,40 @@ TEST_CASE("the same tasks are audited in every run") {
   CHECK((checked > 150 && checked < 250));
 }
 
+TEST_CASE("with check_tasks a result that depends on its rank ends the call") {
+  hub::job job(3, 1, std::size_t{1} << 30, {}, {},
+               [](int, skel::context_options& o) { o.check_tasks = true; });
+  std::vector<int> parts;
+  auto const own_part = [](std::uint64_t, skel::worker_info const& where) { return where.rank; };
+  job.run([&](skel::context& ctx) {
+    skel::farm(ctx, skel::indices(3), own_part, skel::schedule::interleaved{}, skel::into(parts));
+  });
+  for (int r = 0; r < 3; ++r)
+    CHECK(job.error(r).find("all differ: it must be deterministic") != std::string::npos);
+
+  std::vector<std::uint64_t> got;
+  std::uint64_t sum = 0;
+  skel::report checked, unchecked;
+  job.run([&](skel::context& ctx) {
+    auto r = skel::farm(ctx, skel::indices(100), work, skel::into(got)).report;
+    auto const once =
+        skel::farm(ctx, skel::indices(3), own_part, skel::into(parts), {.run_once = true}).report;
+    auto const add = skel::reduced(sum, std::plus<>());
+    auto merged = skel::farm(
+                      ctx, skel::indices(10), [](std::uint64_t i) { return i; }, add)
+                      .report;
+    if (ctx.is_root()) {
+      checked = std::move(r);
+      unchecked = once.audit ? once : std::move(merged);
+    }
+  });
+  check_no_errors(job, 3);
+  CHECK((got == expected(100)));
+  CHECK(sum == 45);
+  CHECK(checked.audit.value().checked == 100);
+  CHECK_FALSE(unchecked.audit);
+}
+
 TEST_CASE("the root is found at fault, and serves on") {
   hub::job job(3, 1);
   for (char const* how : {"auto", "blocks", "ring", "first-come"}) {
