@@ -26,8 +26,9 @@ using candidates = std::map<generation_key, std::vector<stored_object>>;
 manifest read_manifest(shard_store const& store, stored_object const& from) {
   if (from.object.content_length > longest_manifest) throw error("not a manifest: too long");
   std::string text;
-  store.get(from, [&](std::span<std::byte const> bytes) {
-    text.append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  store.get(from, [&]() -> byte_sink {
+    text.clear();
+    return [&](auto bytes) { text.append(reinterpret_cast<char const*>(bytes.data()), bytes.size()); };
   });
   return manifest::decode(text);
 }

@@ -61,7 +61,7 @@ condition stored_generation::own_state() const {
   auto result = condition::whole;
   for (auto const& [number, part] : parts) {
     if (!part.enough()) return condition::lost;
-    if (part.shards.size() != part.object.code.shards()) result = condition::degraded;
+    if (part.shards.size() - part.damaged != part.object.code.shards()) result = condition::degraded;
   }
   return result;
 }

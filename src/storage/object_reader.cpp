@@ -32,18 +32,25 @@ std::byte* object_reader::block_of(std::size_t shard) {
   return block.data();
 }
 
+bool object_reader::has_suspect() const {
+  return std::ranges::any_of(pieces_, [](piece const& p) { return p.from != nullptr && p.from->suspect(); });
+}
+
 // Reads the data shards first: if they are good, nothing has to be computed.
 void object_reader::read_stripe(std::uint64_t stripe, depth how_deep) {
   auto const m = object_.code.data_shards();
   std::size_t good = 0;
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    auto& p = pieces_[i];
-    p.present = false;
-    if (p.from == nullptr || (good == m && how_deep != depth::everything)) continue;
-    p.present = p.from->read_block(stripe, block_of(i));
-    if (!p.present) continue;
-    p.hash = p.from->block_hash();
-    ++good;
+  for (auto& p : pieces_) p.present = false;
+  for (bool const suspect : {false, true}) {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      auto& p = pieces_[i];
+      if (p.from == nullptr || p.from->suspect() != suspect) continue;
+      if (good >= m && (suspect || how_deep != depth::everything)) continue;
+      p.present = p.from->read_block(stripe, block_of(i));
+      if (!p.present) continue;
+      p.hash = p.from->block_hash();
+      ++good;
+    }
   }
   if (good < m)
     throw error(detail::format("{}, generation {}: {} of {} blocks of stripe {} are good, expected {}",
@@ -129,6 +136,10 @@ std::vector<bool> object_reader::verify(count_bytes const& progress) {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     auto const& p = pieces_[i];
     if (p.from == nullptr) continue;
+    if (p.from->suspect()) {
+      if (p.from->defect().empty()) p.from->report("hashes of the blocks do not match the shard's");
+      continue;
+    }
     if (p.wrong) p.from->report("not the parity of the data shards");
     whole[i] = p.from->finish() && !p.wrong;
   }

@@ -23,6 +23,9 @@ class object_reader {
   explicit object_reader(std::vector<std::unique_ptr<shard_reader>> shards, kernel with = default_kernel());
 
   [[nodiscard]] object_info const& object() const noexcept { return object_; }
+  /// Whether one of the shards is suspect(). Its blocks are used only where the others do not
+  /// suffice.
+  [[nodiscard]] bool has_suspect() const;
 
   /// Reads the whole object in order. Throws skel::error if a stripe has fewer than m good blocks,
   /// or if the bytes are not the stored ones.

@@ -105,12 +105,18 @@ std::vector<stored_generation> repository::catalogue(report_problem const& repor
   return all;
 }
 
-void repository::read_own(stored_generation const& from, std::uint32_t part, byte_sink const& to) const {
+stored_object const& repository::usable_part(stored_generation const& from, std::uint32_t part) const {
   auto const found = from.parts.find(part);
   if (found == from.parts.end())
     throw error(detail::format("generation {}: missing all shards of part {}", from.plan.generation, part));
   check_usable(found->second);
-  store(report_).get(found->second, to, options_.seal_with, options_.computed_by);
+  return found->second;
+}
+
+void repository::read_own(stored_generation const& from, std::uint32_t part, byte_sink const& to) const {
+  store(report_).get(
+      usable_part(from, part), [&] { return to; }, options_.seal_with, options_.computed_by,
+      shard_store::check::all_hashes);
 }
 
 std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
@@ -122,7 +128,13 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
   }
   std::vector<std::byte> bytes;
   for (auto const* const g : std::views::reverse(chain))
-    read_own(*g, part, [&](auto some) { bytes.insert(bytes.end(), some.begin(), some.end()); });
+    store(report_).get(
+        usable_part(*g, part),
+        [&bytes, before = bytes.size()]() -> byte_sink {
+          bytes.resize(before);
+          return [&bytes](auto some) { bytes.insert(bytes.end(), some.begin(), some.end()); };
+        },
+        options_.seal_with, options_.computed_by);
   return bytes;
 }
 

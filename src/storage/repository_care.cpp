@@ -119,6 +119,7 @@ stored_generation repository::verify(stored_generation const& what, count_bytes 
     try {
       auto const whole = from.verify(o, options_.computed_by, progress);
       std::erase_if(o.shards, [&](auto const& shard) { return !whole[shard.first]; });
+      o.damaged = 0;
       return true;
     } catch (error const& bad) {
       report_(bad.what());

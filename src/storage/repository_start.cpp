@@ -149,7 +149,8 @@ void repository::check_key(std::vector<stored_generation> const& all) const {
     try {
       store(reported_later)
           .get(
-              part, [](auto) { throw opened{}; }, options_.seal_with, options_.computed_by);
+              part, []() -> byte_sink { return [](auto) { throw opened{}; }; }, options_.seal_with,
+              options_.computed_by);
       return;
     } catch (opened const&) {
       return;

@@ -28,16 +28,42 @@ shard_reader::shard_reader(file_system& files, std::string path, report_problem 
     layout_.object = &header_.object;
     if (!std::ranges::equal(encoded, std::span(front).first(std::min(front.size(), encoded.size()))))
       throw error("header is not in canonical form");
-    auto const size = file_->size();
-    if (size != layout_.file_bytes())
-      throw error(detail::format("{} bytes long, expected {}", size, layout_.file_bytes()));
-    std::array<std::byte, shard_footer::size> back{};
-    if (file_->read_at(layout_.footer_at(), back) != back.size())
-      throw error("file shrank while it was read");
-    footer_ = shard_footer::decode(header_hash_, back);
+    read_footer();
   } catch (error const& bad) {
     if (std::string_view(bad.what()).starts_with(path_)) throw;
     throw error(detail::format("{}: {}", path_, bad.what()));
+  }
+}
+
+void shard_reader::read_footer() {
+  suspect_ = true;
+  auto const size = file_->size();
+  if (size != layout_.file_bytes())
+    defect_ = detail::format("{} bytes long, expected {}", size, layout_.file_bytes());
+  if (size < layout_.file_bytes()) return;
+  std::array<std::byte, shard_footer::size> back{};
+  if (file_->read_at(layout_.footer_at(), back) != back.size()) throw error("file shrank while it was read");
+  try {
+    footer_ = shard_footer::decode(header_hash_, back);
+    has_footer_ = true;
+    suspect_ = false;
+  } catch (error const& bad) {
+    if (defect_.empty()) defect_ = bad.what();
+  }
+}
+
+void shard_reader::check_hashes() {
+  if (!has_footer_) return;
+  skel::xxh3_128_hasher all;
+  suspect_ = true;
+  try {
+    for (std::uint64_t stripe = 0; stripe < header_.object.stripes(); ++stripe) {
+      hash128 hash{};
+      file_->read_at(layout_.block_at(stripe) + header_.object.block_bytes(stripe), hash);
+      all.update(hash);
+    }
+    suspect_ = all.value() != footer_.shard;
+  } catch (error const&) {  // NOLINT(bugprone-empty-catch): read_block() reports unreadable blocks
   }
 }
 
@@ -79,7 +105,7 @@ bool shard_reader::read_block(std::uint64_t stripe, std::byte* to) {
 }
 
 bool shard_reader::finish() {
-  if (bad_blocks_ != 0) return false;
+  if (bad_blocks_ != 0 || !defect_.empty()) return false;
   if (next_ == header_.object.stripes() && hashes_.value() == footer_.shard) return true;
   report("hashes of the blocks do not match the shard's");
   return false;

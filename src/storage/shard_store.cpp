@@ -36,6 +36,29 @@ bool same_file(std::string const& a, std::string const& b) {
   return std::filesystem::equivalent(a, b, not_here);
 }
 
+// A shard without a footer does not know its object's hash, which covers the blocks of the data
+// shards. Only a copy of the data can compute it, if all of its blocks are good.
+std::optional<hash128> computed_hash(shard_reader& shard) {
+  auto const& o = shard.header().object;
+  if (o.code.data_shards() != 1) return std::nullopt;
+  auto const first = hash_of(shard_header{o, 0}.encode());
+  skel::xxh3_128_hasher all;
+  block_hasher hasher;
+  stripe_buffer block(o.stripes() == 0 ? 0 : o.block_bytes(0));
+  for (std::uint64_t stripe = 0; stripe < o.stripes(); ++stripe) {
+    if (!shard.read_block(stripe, block.data())) return std::nullopt;
+    all.update(hasher(first, stripe, {block.data(), o.block_bytes(stripe)}));
+  }
+  return all.value();
+}
+
+void add_shard(stored_object& to, shard_reader const& shard) {
+  if (!to.shards.emplace(shard.header().index, shard.path()).second)
+    to.duplicates.push_back(shard.path());
+  else if (!shard.defect().empty())
+    ++to.damaged;
+}
+
 void add_paths(stored_object const& o, std::set<std::string>& to) {
   for (auto const& [index, path] : o.shards) to.insert(path);
   to.insert(o.duplicates.begin(), o.duplicates.end());
@@ -78,6 +101,7 @@ std::vector<stored_object> shard_store::scan(std::optional<std::string> const& n
 std::vector<stored_object> shard_store::scan(std::optional<std::string> const& name,
                                              report_problem const& report) const {
   std::vector<stored_object> found;
+  std::vector<std::string> without_footer;
   for (auto const& directory : directories_) {
     std::vector<std::string> names;
     try {
@@ -89,27 +113,52 @@ std::vector<stored_object> shard_store::scan(std::optional<std::string> const& n
     for (auto const& file_name : names) {
       if (!file_name.ends_with(shard_ending) || file_name.starts_with('.')) continue;
       try {
-        shard_reader const shard(*files_, in_directory(directory, file_name), {});
+        shard_reader const shard(*files_, in_directory(directory, file_name), report);
         auto const& header = shard.header();
         if (name && header.object.name != *name) continue;
+        if (!shard.defect().empty()) shard.report(shard.defect());
+        if (!shard.has_footer()) {
+          without_footer.push_back(shard.path());
+          continue;
+        }
         auto const same = std::ranges::find_if(found, [&](auto const& o) {
           return o.object == header.object && o.hash == shard.footer().object;
         });
         auto& object = same != found.end() ? *same : found.emplace_back();
         object.object = header.object;
         object.hash = shard.footer().object;
-        if (!object.shards.emplace(header.index, shard.path()).second)
-          object.duplicates.push_back(shard.path());
+        add_shard(object, shard);
       } catch (error const& bad) {
         report(bad.what());
       }
     }
   }
+  add_without_footer(without_footer, found, report);
   std::ranges::stable_sort(found, [](auto const& a, auto const& b) {
     return std::tuple(a.object.name, b.object.generation, b.shards.size()) <
            std::tuple(b.object.name, a.object.generation, a.shards.size());
   });
   return found;
+}
+
+// Such a shard belongs to the only object with its header. If there are several, nothing says to which.
+void shard_store::add_without_footer(std::vector<std::string> const& paths, std::vector<stored_object>& found,
+                                     report_problem const& report) const {
+  for (auto const& path : paths) try {
+      shard_reader shard(*files_, path, report);
+      auto const has_header = [&](stored_object const& o) { return o.object == shard.header().object; };
+      auto const object = std::ranges::find_if(found, has_header);
+      if (object == found.end()) {
+        auto const hash = computed_hash(shard);
+        if (!hash) continue;
+        found.push_back({shard.header().object, *hash, {}, {}});
+        add_shard(found.back(), shard);
+      } else if (std::ranges::count_if(found, has_header) == 1) {
+        add_shard(*object, shard);
+      }
+    } catch (error const& bad) {
+      report(bad.what());
+    }
 }
 
 struct shard_store::new_file {
@@ -200,11 +249,13 @@ stored_object shard_store::put(std::string const& name, code const& how, std::ui
 }
 
 std::unique_ptr<object_reader> shard_store::open(stored_object const& what, kernel computed_by,
-                                                 report_problem const& report) const {
+                                                 report_problem const& report, check before) const {
   std::vector<std::unique_ptr<shard_reader>> shards;
   for (auto const& [index, path] : what.shards) {
     try {
       auto s = std::make_unique<shard_reader>(*files_, path, report);
+      if (!s->has_footer()) s->belongs_to(what.hash);
+      if (before == check::all_hashes) s->check_hashes();
       if (s->header() == shard_header{what.object, index} && s->footer().object == what.hash)
         shards.push_back(std::move(s));
       else
@@ -220,18 +271,32 @@ std::unique_ptr<object_reader> shard_store::open(stored_object const& what, kern
   return std::make_unique<object_reader>(std::move(shards), computed_by);
 }
 
-void shard_store::get(stored_object const& what, byte_sink const& to, std::optional<key> const& with,
-                      kernel computed_by) const {
+void shard_store::get(stored_object const& what, std::function<byte_sink()> const& begin,
+                      std::optional<key> const& with, kernel computed_by, check before) const {
   auto const& o = what.object;
-  if (o.sealed == sealing::none) {
-    open(what, computed_by, report_)->read(to);
-    return;
-  }
-  if (!with)
+  bool const is_sealed = o.sealed != sealing::none;
+  if (is_sealed && !with)
     throw usage_error(detail::format("{}, generation {}: encrypted, missing key", o.name, o.generation));
-  opener opened(*with, o, to);
-  open(what, computed_by, report_)->read([&](auto bytes) { opened.write(bytes); });
-  opened.finish();
+  if (with && !is_sealed)
+    throw error(
+        detail::format("{}, generation {}: not encrypted, but a key was given", o.name, o.generation));
+  auto const read = [&](object_reader& from) {
+    auto const to = begin();
+    if (!is_sealed) return from.read(to);
+    opener opened(*with, o, to);
+    from.read([&](auto bytes) { opened.write(bytes); });
+    opened.finish();
+  };
+  try {
+    read(*open(what, computed_by, report_, before));
+  } catch (usage_error const&) {
+    throw;
+  } catch (error const&) {
+    if (before == check::all_hashes) throw;
+    auto const checked = open(what, computed_by, unheard, check::all_hashes);
+    if (!checked->has_suspect()) throw;
+    read(*checked);
+  }
 }
 
 std::vector<bool> shard_store::verify(stored_object const& what, kernel computed_by,
@@ -298,7 +363,6 @@ std::set<std::string> shard_store::occupied(stored_object const& what) const {
 }
 
 // Selects among several copies of a shard the one whose directory holds the fewest other shards of
-// the object.
 // the object.
 stored_object shard_store::best_copies(stored_object const& what) const {
   auto best = what;
@@ -387,6 +451,7 @@ std::vector<std::string> shard_store::unreadable(stored_object const& what,
       if (known.contains(path) || !std::ranges::binary_search(names, name)) continue;
       try {
         shard_reader const of_another_object(*files_, path, {});
+        if (!of_another_object.has_footer()) paths.push_back(path);
       } catch (error const&) {
         paths.push_back(path);
       }

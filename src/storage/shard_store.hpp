@@ -44,10 +44,17 @@ class shard_store {
   stored_object put(std::string const& name, code const& how, std::uint64_t length,
                     std::function<void(byte_sink const&)> const& source, put_options const& options = {});
 
-  /// Writes the object's content to `to`. Throws skel::error if it cannot be restored; the bytes
-  /// already written are then invalid.
-  void get(stored_object const& what, byte_sink const& to, std::optional<key> const& with = std::nullopt,
-           kernel computed_by = default_kernel()) const;
+  /// Whether the hashes of all blocks are compared with the footers before blocks are used: a small
+  /// read per block, which finds blocks of other objects.
+  enum class check : std::uint8_t { blocks, all_hashes };
+
+  /// Writes the object's content to the sink that `begin` returns. With check::blocks, calls `begin`
+  /// a second time, to start again, if shards that looked good contradict the others. Throws
+  /// skel::error if the object cannot be restored, or if a key is given and the object is not
+  /// encrypted; the bytes already written are then invalid.
+  void get(stored_object const& what, std::function<byte_sink()> const& begin,
+           std::optional<key> const& with = std::nullopt, kernel computed_by = default_kernel(),
+           check before = check::blocks) const;
 
   /// Checks every block. Returns for each shard whether it is present and whole; reports defects.
   /// Throws skel::error if the object cannot be read.
@@ -82,7 +89,8 @@ class shard_store {
 
   /// Opens the object from its readable shards. Throws skel::error if they are too few.
   [[nodiscard]] std::unique_ptr<object_reader> open(stored_object const& what, kernel computed_by,
-                                                    report_problem const& report) const;
+                                                    report_problem const& report,
+                                                    check before = check::all_hashes) const;
 
  private:
   struct new_file;
@@ -90,6 +98,8 @@ class shard_store {
                                                 report_problem const& report) const;
   [[nodiscard]] std::vector<std::string> unreadable(stored_object const& what,
                                                     std::vector<stored_object> const& readable) const;
+  void add_without_footer(std::vector<std::string> const& paths, std::vector<stored_object>& found,
+                          report_problem const& report) const;
   [[nodiscard]] bool can_be_opened(std::string const& path) const;
   [[nodiscard]] stored_object best_copies(stored_object const& what) const;
   void commit(std::vector<new_file>& files);

@@ -77,7 +77,7 @@ TEST_CASE("encrypted objects need their key for restoring, not for verification 
     auto const get = [&](std::optional<key> const& with) {
       test::byte_vector out;
       s.store.get(
-          o, [&](auto part) { out.insert(out.end(), part.begin(), part.end()); }, with);
+          o, [&] { return s.into(out); }, with);
       return out;
     };
     CHECK(get(some_key(1)) == data);

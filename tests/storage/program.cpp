@@ -434,6 +434,58 @@ TEST_CASE("an increment is listed with its base, and repaired together with it")
   CHECK(contains(checkpoint("list --from " + p.directories).text, title + "lost\n"));
 }
 
+TEST_CASE("shards and the restored file have the permissions of the file") {
+  eight_disks const p;
+  auto const mode_of = [](std::string const& path) { return std::filesystem::status(path).permissions(); };
+  for (auto const mode : {0600, 0750}) {
+    std::filesystem::permissions(p.file, static_cast<std::filesystem::perms>(mode));
+    auto const wanted = mode_of(p.file);
+    std::filesystem::remove(p.out);
+    CHECK(checkpoint("encode --quiet --generation 1 --code ida:6,2 --to " + p.directories + " " + p.file)
+              .code == 0);
+    CHECK(mode_of(p.shard(3)) == wanted);
+    std::filesystem::remove(p.shard(2));
+    CHECK(checkpoint("repair --quiet --from " + p.directories + " state.bin").code == 0);
+    CHECK(mode_of(p.shard(2)) == wanted);
+    CHECK(checkpoint("decode --quiet --from " + p.directories + " -o " + p.out + " state.bin").code == 0);
+    CHECK(mode_of(p.out) == wanted);
+    for (int i = 0; i < 8; ++i) std::filesystem::remove(p.shard(i));
+  }
+}
+
+TEST_CASE("decode writes to standard output, and nothing there if the object is lost") {
+  eight_disks const p;
+  checkpoint("encode --quiet --code ida:6,2 --to " + p.directories + " " + p.file);
+  auto const decode = "decode --from " + p.directories + " -o - state.bin";
+  CHECK(checkpoint(decode).text == p.data);
+  for (int const i : {1, 2, 3}) flip_a_bit(p.shard(i), 100000);  // in the second stripe
+  auto const lost = checkpoint(decode);
+  CHECK(lost.code == 1);
+  CHECK_FALSE(contains(lost.text, p.data.substr(0, 1000)));
+  CHECK(checkpoint(decode + " > /dev/full").code == 1);
+}
+
+TEST_CASE("with a key, an object that is not encrypted is refused") {
+  if (!skel::storage::can_seal()) return;
+  eight_disks const p;
+  auto const key = " --key-file " + p.where.file("key");
+  std::ofstream(p.where.file("key"), std::ios::binary) << std::string(32, 'k');
+  auto const encode = "encode --quiet --keep 0 --code ida:6,2 --to " + p.directories + " " + p.file;
+  auto const decode = "decode --from " + p.directories + " -o " + p.out + " state.bin";
+  CHECK(checkpoint(encode + key).code == 0);
+  std::ofstream(p.file, std::ios::binary) << "forged";
+  CHECK(checkpoint(encode).code == 0);
+  auto const sealed = checkpoint(decode + key);
+  CHECK(sealed.code == 0);
+  CHECK(contains(sealed.text,
+                 "state.bin, generation 2: not encrypted, but a key was given (--key-file): ignored"));
+  CHECK(test::read_file(p.out) == p.data);
+  auto const forged = checkpoint(decode + key + " --generation 2");
+  CHECK(forged.code == 2);
+  CHECK(forged.text ==
+        "skel-checkpoint: state.bin, generation 2: not encrypted, but a key was given (--key-file)\n");
+}
+
 TEST_CASE("without a name only a program's checkpoints are repaired") {
   eight_disks const p;
   auto const r = checkpoint("repair --from " + p.directories);

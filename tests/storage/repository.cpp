@@ -191,7 +191,7 @@ TEST_CASE("misplaced and duplicate shards are tolerated") {
   }
 }
 
-TEST_CASE("a shard truncated at any byte is lost") {
+TEST_CASE("a shard truncated at any byte degrades its generation") {
   test::repository_in_memory r(3, "ida:2,1");
   auto const now = test::random_parts(2, 2);
   test::save(r.store, now);

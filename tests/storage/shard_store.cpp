@@ -134,6 +134,86 @@ TEST_CASE("truncated, swapped, duplicated and renamed shards are recognised") {
   CHECK(any_contains(s.problems, "/disk2/rubbish.shard: not a shard"));
 }
 
+// The bytes behind the blocks cost no block.
+TEST_CASE("a wrong length or a damaged footer costs what it damages") {
+  auto const data = test::random_bytes(777, 1);
+  for (std::string const code : {"ida:2,1", "replicate:2"}) {
+    INFO(code);
+    for (int damage = 0; damage < 3; ++damage) {
+      INFO(damage);
+      test::store_in_memory s(code == "ida:2,1" ? 3 : 2);
+      auto const o = s.put(code, data, blocks_of(64));
+      auto& bytes = s.files.content(o.shards.at(0));
+      auto const before = bytes;
+      if (damage == 0) bytes.push_back(std::byte{7});
+      if (damage == 1) bytes.pop_back();
+      if (damage == 2) bytes[bytes.size() - 20] ^= std::byte{1};
+      s.files.remove(o.shards.at(1));
+      CHECK(s.restore() == data);
+      CHECK(any_contains(s.problems,
+                         damage == 2 ? "hash of the footer does not match" : "bytes long, expected"));
+      auto const found = s.store.scan("state");
+      REQUIRE(found.size() == 1);
+      CHECK(found[0].hash == o.hash);
+      auto const whole = s.store.verify(found[0]);
+      CHECK_FALSE(whole[0]);
+      s.store.repair(found[0], whole);
+      CHECK(s.files.content(o.shards.at(0)) == before);
+      CHECK(s.files.content(o.shards.at(1)).size() == before.size());
+    }
+  }
+}
+
+TEST_CASE("a truncated shard gives back the blocks that are left") {
+  test::store_in_memory s(3);
+  auto const data = test::random_bytes(2 * 64 * 10, 1);
+  auto const o = s.put("ida:2,1", data, blocks_of(64));
+  auto const header = shard_header{o.object, 0}.encode().size();
+  s.files.content(o.shards.at(0)).resize(header + 5 * 80);  // the first five of ten blocks
+  s.files.content(o.shards.at(1))[header + 1] ^= std::byte{1};
+  CHECK(s.restore() == data);
+  s.files.content(o.shards.at(1))[header + 7 * 80] ^= std::byte{1};
+  CHECK(s.restore().empty());
+}
+
+TEST_CASE("a shard without a footer is not given to one of two objects") {
+  test::store_in_memory s(6);
+  auto const ours = test::random_bytes(300, 1), theirs = test::random_bytes(300, 2);
+  shard_store first(test::directories(3), {}, s.files);
+  shard_store second({"/disk3", "/disk4", "/disk5"}, {}, s.files);
+  for (auto* const store : {&first, &second})
+    store->put("state", code("ida:2,1"), 300, [&](auto const& to) { to(store == &first ? ours : theirs); });
+  s.files.content("/disk0/state.1.000.shard").pop_back();
+  for (auto const& o : s.store.scan("state")) CHECK((s.get(o) == ours || s.get(o) == theirs));
+  s.files.remove("/disk1/state.1.001.shard");  // one of ours is left, with the one without a footer
+  auto const found = s.store.scan("state");
+  REQUIRE(found.size() == 2);
+  CHECK(s.get(found[0]) == theirs);
+  CHECK(found[1].shards.size() == 1);
+}
+
+TEST_CASE("a block of another object with the same header costs its shard, not the object") {
+  for (std::string const code : {"ida:3,2", "ida:1,1"}) {
+    std::size_t const n = code == "ida:3,2" ? 5 : 2;
+    test::store_in_memory s(n), t(n);
+    auto const data = test::random_bytes(3000, 1);
+    auto const o = s.put(code, data, blocks_of(64));
+    t.put(code, test::random_bytes(3000, 2), blocks_of(64));
+    auto const path = o.shards.at(0);
+    auto const header = shard_header{o.object, 0}.encode().size();
+    auto const intact = s.files.content(path);
+    std::copy_n(t.files.content(path).begin() + static_cast<std::ptrdiff_t>(header), 80,
+                s.files.content(path).begin() + static_cast<std::ptrdiff_t>(header));
+    CHECK(s.restore() == data);
+    auto const whole = s.store.verify(o);
+    CHECK(std::ranges::count(whole, false) == 1);
+    CHECK_FALSE(whole[0]);
+    CHECK(any_contains(s.problems, path + ": hashes of the blocks do not match the shard's"));
+    s.store.repair(o, whole);
+    CHECK(s.files.content(path) == intact);
+  }
+}
+
 TEST_CASE("a block with its own hash is not accepted in another place") {
   test::store_in_memory s(3);
   auto const data = test::random_bytes(32 * 2 * 3, 1);

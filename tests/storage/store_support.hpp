@@ -34,8 +34,13 @@ struct store_in_memory {
   }
   byte_vector get(skel::storage::stored_object const& what) {
     byte_vector data;
-    store.get(what, [&](auto part) { data.insert(data.end(), part.begin(), part.end()); });
+    store.get(what, [&] { return into(data); });
     return data;
+  }
+  /// Begins to fill `data` anew.
+  static skel::storage::byte_sink into(byte_vector& data) {
+    data.clear();
+    return [&data](auto part) { data.insert(data.end(), part.begin(), part.end()); };
   }
   /// Restores the newest restorable generation; empty if there is none.
   byte_vector restore() {

@@ -20,6 +20,7 @@ struct stored_object {
   hash128 hash{};                               ///< of the object's bytes
   std::map<std::uint32_t, std::string> shards;  ///< paths, by index
   std::vector<std::string> duplicates;          ///< paths of second copies of a shard
+  std::size_t damaged = 0;                      ///< shards with a wrong length or a damaged footer
   /// Whether there are enough shards to restore the object.
   [[nodiscard]] bool enough() const { return shards.size() >= object.code.data_shards(); }
   /// 16 hexadecimal digits of the hash, which distinguish objects that two writers stored under one

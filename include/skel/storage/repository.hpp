@@ -200,6 +200,7 @@ class repository {
   void remove_quietly(std::string const& path) const;
   void refuse_others(std::vector<stored_generation> const& all) const;
   void check_usable(stored_object const& o) const;
+  [[nodiscard]] stored_object const& usable_part(stored_generation const& from, std::uint32_t part) const;
   void check_key(std::vector<stored_generation> const& all) const;
 
   repository_options options_;

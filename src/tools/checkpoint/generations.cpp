@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "skel/error.hpp"
+#include "tools/checkpoint/same_mode.hpp"
 #include "tools/checkpoint/telling.hpp"
 
 namespace skel::storage {
@@ -34,7 +35,8 @@ bool all_manifests(stored_generation const& g) {
 std::string spare_in_words(stored_object const& part) {
   auto const m = part.object.code.data_shards(), n = part.object.code.shards(), there = part.shards.size();
   if (there < m) return fmt::format("{} of {} shards, lost: {} needed", there, n, m);
-  return fmt::format("{} of {} shards, {} more can be lost", there, n, there - m);
+  auto const damaged = part.damaged == 0 ? "" : fmt::format(", {} damaged", part.damaged);
+  return fmt::format("{} of {} shards{}, {} more can be lost", there, n, damaged, there - m);
 }
 
 void print(stored_generation const& g, std::string const& more = "") {
@@ -47,7 +49,7 @@ void print(stored_generation const& g, std::string const& more = "") {
   std::uint32_t missing = g.plan.parts;
   for (auto const& [number, part] : g.parts) {
     --missing;
-    if (part.shards.size() != part.object.code.shards())
+    if (part.shards.size() - part.damaged != part.object.code.shards())
       fmt::print("  part {}, {}: {}\n", number, part.object.name, spare_in_words(part));
   }
   if (missing != 0) fmt::print("  {} part{}: no shards, lost\n", missing, missing == 1 ? "" : "s");
@@ -80,7 +82,9 @@ bool repair_generation(stored_generation const& g, arguments const& a) {
     warn(fmt::format("{}: lost{}", title(g), a.remove_lost ? "" : "; --remove-lost removes it"));
     return false;
   }
+  same_mode const mode(g);
   auto const written = store.repair(g, whole);
+  mode.apply(written);
   auto const removed = store.tidy(g.plan);
   if (a.quiet) return true;
   for (auto const& path : written) fmt::print("{}: rewritten\n", path);

@@ -70,7 +70,9 @@ verb add_decode(CLI::App& program, arguments& a) {
   auto const v = add_verb(program, "decode", "restore a file from its shards", skel::storage::decode);
   add_name(*v.options, a, "object to restore", true);
   add_directories(*v.options, a, "--from", "directories of its shards; some may be missing");
-  v.options->add_option("-o,--output", a.output, "restored file")->type_name("FILE")->required();
+  v.options->add_option("-o,--output", a.output, "restored file; -: standard output")
+      ->type_name("FILE")
+      ->required();
   skel::program::add_key_option(*v.options, a.key_file, "key of an encrypted object");
   add_output_options(*v.options, a);
   return v;

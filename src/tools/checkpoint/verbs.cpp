@@ -20,6 +20,7 @@
 #include "storage/paths.hpp"
 #include "storage/shard_store.hpp"
 #include "tools/checkpoint/generations.hpp"
+#include "tools/checkpoint/same_mode.hpp"
 #include "tools/checkpoint/telling.hpp"
 
 namespace skel::storage {
@@ -34,7 +35,8 @@ std::optional<key> key_of(arguments const& a) {
 std::string state_in_words(stored_object const& o, std::size_t whole) {
   auto const m = o.object.code.data_shards(), n = o.object.code.shards();
   auto const spare = whole < m ? std::string("lost") : fmt::format("{} more can be lost", whole - m);
-  return fmt::format("{} of {} shards, {}", whole, n, spare);
+  auto const damaged = o.damaged == 0 ? "" : fmt::format(", {} damaged", o.damaged);
+  return fmt::format("{} of {} shards{}, {}", whole, n, damaged, spare);
 }
 
 // Objects that belong to no generation and, if no name is given, checkpoints of programs.
@@ -112,23 +114,63 @@ void report_remains(stored_object const& taken, std::vector<stored_object> const
           title(o), o.id(), o.shards.size(), o.object.code.shards(), taken.id()));
 }
 
+// With a key, only what was sealed counts: anything else may be forged.
+void remove_unsealed(std::vector<stored_object>& found) {
+  auto const unsealed = [](stored_object const& o) { return o.object.sealed == sealing::none; };
+  auto const text = [](stored_object const& o) {
+    return title(o) + ": not encrypted, but a key was given (--key-file)";
+  };
+  if (std::ranges::all_of(found, unsealed)) throw usage_error(text(found.front()));
+  for (auto const& o : found)
+    if (unsealed(o)) warn(text(o) + ": ignored");
+  std::erase_if(found, unsealed);
+}
+
+constexpr std::string_view standard_output = "-";
+
+// Standard output receives nothing unless all of the object can be restored: it is read twice.
+void print_object(shard_store const& store, stored_object const& o, std::optional<key> const& with) {
+  store.get(
+      o, []() -> byte_sink { return [](auto) {}; }, with);
+  auto const print = [](std::span<std::byte const> bytes) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size())
+      throw error("standard output cannot be written");
+  };
+  store.get(
+      o, [&] { return print; }, with, default_kernel(), shard_store::check::all_hashes);
+}
+
+void write_object(shard_store const& store, stored_object const& o, std::optional<key> const& with,
+                  arguments const& a) {
+  bool const is_new = !std::filesystem::exists(a.output);
+  same_mode const mode(o);
+  std::optional<skel::atomic_file> out;
+  std::optional<byte_progress> progress;
+  auto const begin = [&]() -> byte_sink {
+    out.emplace(a.output);
+    progress.emplace("decode " + title(o), a, o.object.content_length);
+    return [&](auto bytes) {
+      out->write(bytes);
+      progress->add(bytes.size());
+    };
+  };
+  store.get(o, begin, with);
+  out->commit();
+  if (is_new) mode.apply({a.output});
+  progress->finish();
+}
+
 // Tries the objects in order, the newest first. If one is too damaged, falls back to the next.
-stored_object restore(shard_store const& store, std::vector<stored_object> const& found,
+stored_object restore(shard_store const& store, std::vector<stored_object> found,
                       std::optional<key> const& with, arguments const& a) {
+  if (with) remove_unsealed(found);
   for (auto const& o : found) {
     expect_one(o, found);
     try {
-      skel::atomic_file out(a.output);
-      byte_progress progress("decode " + title(o), a, o.object.content_length);
-      store.get(
-          o,
-          [&](auto bytes) {
-            out.write(bytes);
-            progress.add(bytes.size());
-          },
-          with);
-      out.commit();
-      progress.finish();
+      if (a.output == standard_output)
+        print_object(store, o, with);
+      else
+        write_object(store, o, with, a);
       report_remains(o, found);
       return o;
     } catch (usage_error const&) {
@@ -168,6 +210,7 @@ int encode(arguments const& a) {
   }
   auto const length = in->size();
   check_directories(a.directories);
+  same_mode const mode(std::vector{a.file});
   shard_store store(a.directories, warn);
   byte_progress progress("encode " + name, a, length);
   auto const made = store.put(
@@ -184,6 +227,8 @@ int encode(arguments const& a) {
       },
       options);
   progress.finish();
+  auto const shards = std::views::values(made.shards);
+  mode.apply({shards.begin(), shards.end()});
   if (a.keep != 0 && made.object.generation >= a.keep)
     store.remove_older_than(name, made.object.generation - a.keep + 1);
   if (!a.quiet)
@@ -195,10 +240,11 @@ int encode(arguments const& a) {
 
 int decode(arguments const& a) {
   auto const with = key_of(a);
-  program::check_writable(a.output);
+  bool const to_file = a.output != standard_output;
+  if (to_file) program::check_writable(a.output);
   shard_store const store(a.directories, warn);
   auto const o = restore(store, find(store, a).objects, with, a);
-  if (!a.quiet)
+  if (!a.quiet && to_file)
     fmt::print("{}: {} written to {}\n", title(o),
                bytes_in_words(static_cast<double>(o.object.content_length)), a.output);
   return 0;
@@ -248,7 +294,9 @@ bool repair_object(shard_store& store, stored_object const& o, std::vector<store
     warn(bad.what());
     return false;
   }
+  same_mode const mode(o);
   auto const written = store.repair(o, whole);
+  mode.apply(written);
   auto const removed = store.tidy(o);
   if (a.quiet) return true;
   for (auto const& path : written) fmt::print("{}: rewritten\n", path);
