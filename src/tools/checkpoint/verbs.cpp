@@ -34,7 +34,8 @@ std::optional<key> key_of(arguments const& a) {
 
 std::string state_in_words(stored_object const& o, std::size_t whole) {
   auto const m = o.object.code.data_shards(), n = o.object.code.shards();
-  auto const spare = whole < m ? std::string("lost") : fmt::format("{} more can be lost", whole - m);
+  auto const spare =
+      o.enough() ? fmt::format("{} more can be lost", std::max<std::size_t>(whole, m) - m) : "lost";
   auto const damaged = o.damaged == 0 ? "" : fmt::format(", {} damaged", o.damaged);
   return fmt::format("{} of {} shards{}, {}", whole, n, damaged, spare);
 }
