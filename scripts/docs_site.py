@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Builds the documentation as a site, in build/docs/site; run by scripts/docs.sh after Doxygen. Needs mkdocs-material.
 
-The pages keep their places, so links between them need no change. Source files that a page links to become pages. The
-site refers to no other host, and its search also works in pages that are opened as files. Checks every link, anchor
-and picture of the result and, where Chromium is installed, searches for some names; prints a line for each mistake and
-exits with 1 if there is one.
+The pages keep their places, so links between them need no change. Source files that a page links to become pages, and
+so do Doxygen's pages of the API, whose names are in the search. The site refers to no other host, and its search also
+works in pages that are opened as files. Checks every link, anchor and picture of the result and, where Chromium is
+installed, searches for some names; prints a line for each mistake and exits with 1 if there is one.
 """
+import html
 import html.parser
 import json
 import os
@@ -25,6 +26,7 @@ import check_docs  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build/docs"
 STAGE, SITE = BUILD / "pages", BUILD / "site"
+API = []  # entries of the search
 PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "CHANGELOG")]
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".txt": "cmake", ".py": "python", ".sh": "bash", ".json": "json"}
 
@@ -78,15 +80,13 @@ def stage():
             show(file)
             text = text.replace(f"]({target})", f"]({target.partition('#')[0]}.md{'#' + anchor if anchor else ''})")
         if page.name == "api.md":
-            text = text.replace("all names, types and members", "all [names](../../api/namespacemembers.html), "
-                                "[types](../../api/annotated.html) and [members](../../api/functions.html)")
+            text = text.replace("all names, types and members", "all [names](../../api/namespacemembers.md), "
+                                "[types](../../api/annotated.md), [concepts](../../api/concepts.md) and "
+                                "[members](../../api/functions.md)")
         place = STAGE / page.relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(adapted(text), encoding="utf-8")
-    shutil.copytree(BUILD / "html", STAGE / "api")
-    for page in (STAGE / "api").glob("*.html"):  # a way back from Doxygen's pages
-        text = page.read_text(encoding="utf-8")
-        page.write_text(re.sub(r'(<div id="projectname">)(\w+)', r'\1<a href="../docs/index.html">\2</a>', text), encoding="utf-8")
+    stage_api()
 
 
 def copy(file):
@@ -102,6 +102,54 @@ def show(file):
     place.parent.mkdir(parents=True, exist_ok=True)
     language = LANGUAGES.get(file.suffix, "text")
     place.write_text(f"# {name}\n\n````{language}\n{file.read_text(encoding='utf-8')}````\n", encoding="utf-8")
+
+
+def stage_api():
+    """Doxygen's pages of names, types and concepts as pages of the site, with what the search knows of them."""
+    (STAGE / "api").mkdir()
+    pages = sorted((BUILD / "html").glob("*.html"))
+    kept = re.compile(r"annotated|functions|(class|struct|union|concept|namespace)(?!es$|s$|members_)\w+|concepts")
+    members = "".join(contents(page) for page in pages if re.fullmatch(r"functions(_\w)?\.html", page.name))
+    for page in pages:
+        if kept.fullmatch(page.stem):
+            text = page.read_text(encoding="utf-8")
+            title = re.search(r"<title>\w+: (.*?)(?: \w+(?: Template)? Reference)?</title>", text)[1]
+            crumbs = ['<a href="../docs/reference/api.html">The API</a>', *re.findall(r'class="navelem">(<a.*?</a>)(?=</li><)', text)]
+            body = members if page.name == "functions.html" else contents(page)
+            API.extend(entries(f"api/{page.name}", html.unescape(title), body))
+            (STAGE / "api" / f"{page.stem}.md").write_text(
+                f'<p class="api-path">{" › ".join(crumbs)}</p>\n\n# {title}\n\n<div class="api">\n{body}</div>\n', encoding="utf-8")
+
+
+def contents(page):
+    """What a page of Doxygen shows, without pictures, and with links to pages of the site."""
+    text = page.read_text(encoding="utf-8")
+    text = text[text.index('<div class="contents">') + 22:text.index("</div><!-- contents -->")]
+    text = re.sub(r'<hr/>The documentation for this .*', "", text, flags=re.DOTALL)  # #include says it
+    text = re.sub(r'<div class="levels">.*?</div>|<span id="arr_.*?</span>|<img [^>]*>| style="display:none;"| on\w+="[^"]*"', "", text)
+    text = re.sub(r' *<a href="[^"]*#details">More\.\.\.</a>', "", text)
+    text = re.sub(r'<a class="el" href="(?:dir_\w+|\w+_8hpp(?:_source)?)\.html[^"]*"[^>]*>(.*?)</a>', r"\1", text)
+    for page in set(re.findall(r"\bdocs/[\w/-]+\.md\b", text)):
+        if (ROOT / page).is_file():
+            text = text.replace(page, f'<a href="../{page[:-3]}.html">{page}</a>')
+    for header in re.findall(r"#include &lt;(skel/[\w/]+\.hpp)&gt;", text):
+        folder = next(f for f in ("include", "examples/applications") if (ROOT / f / header).is_file())
+        text = text.replace(f"&lt;{header}&gt;", f'&lt;<a href="../{folder}/{header}.html">{header}</a>&gt;')
+    return text
+
+
+def entries(location, title, body):
+    """What the search knows of a page of the API: its name and description, and those of the members."""
+    def plain(markup):
+        return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup or "")).split())
+    about = re.search(r'<div class="textblock">(.*?)</div>', body, re.DOTALL)
+    for place in (location, f"{location}#top"):  # the theme takes a page's title from its first section
+        yield {"location": place, "title": title, "text": plain(about and about[1])}
+    for identifier, row, text in re.findall(r'<tr class="memitem:(\w+)[^>]*>(.*?)</tr>\s*(?:<tr class="memdesc:\1.*?Right">(.*?)</tr>)?',
+                                            body, re.DOTALL):
+        name = re.search(r'Right" valign="bottom">\s*(?:<a class="el" [^>]*>|<b>)(\w+)', row)
+        if name and f'id="{identifier}"' in body:
+            yield {"location": f"{location}#{identifier}", "title": name[1], "text": plain(text)}
 
 
 def navigation():
@@ -145,7 +193,7 @@ def build():
     config["mdx_configs"]["toc"] = {"slugify": slug, "permalink": True}
     mkdocs.commands.build.build(config)
     index = json.loads((SITE / "search/search_index.json").read_text(encoding="utf-8"))
-    index["docs"] = [d for d in index["docs"] if not re.match(r"(include|examples|src|benchmarks)/", d["location"])]
+    index["docs"] = [d for d in index["docs"] if not re.match(r"(include|examples|src|benchmarks|api)/", d["location"])] + API
     (SITE / "search/index.js").write_text(TRANSFORM + f"__search.index = Promise.resolve({json.dumps(index)});\n",
                                           encoding="utf-8")
 
@@ -156,7 +204,8 @@ TRANSFORM = f"var __search = {{transform: text => text.split(/{SEPARATOR}/).filt
 
 # What the check searches for, and a page that must be among the first results.
 SEARCHES = {"ring_steal": "docs/reference/ring-steal.html", "skel::on_error": "docs/how-to/failing-tasks.html",
-            "--watch": "docs/how-to/observe.html", "run on hosts": "docs/how-to/run-on-several-hosts.html"}
+            "--watch": "docs/how-to/observe.html", "run on hosts": "docs/how-to/run-on-several-hosts.html",
+            "skel::farm_options": "api/structskel_1_1farm__options.html"}
 
 STYLE = """
 .md-grid { max-width: 75rem; }
@@ -169,6 +218,28 @@ STYLE = """
 }
 @media (min-width: 60em) { .md-typeset pre > code { font-size: .6rem; } }
 @media (min-width: 76.25em) { .md-sidebar { width: 10.4rem; } }
+.api-path { font-size: .7rem; }
+.api :is(.memItemLeft, .memTemplItemLeft, .memTemplParams, .memItemRight, .memTemplItemRight, .memproto, .fieldname, .entry) {
+  font: .68rem/1.5 var(--md-code-font-family, monospace); vertical-align: top;
+}
+.api :is(.memItemLeft, .memTemplItemLeft, .memTemplParams) { padding-right: .6em; color: var(--md-default-fg-color--light); }
+.api :is(.memItemRight, .memTemplItemRight) { width: 100%; }
+.api :is(.mdescRight, .fielddoc, .desc) { font-size: .72rem; vertical-align: top; }
+.api :is(.mdescRight p, .fielddoc p) { margin: 0; }
+.api .mdescRight { padding-bottom: .6em; }
+.api .mdescRight br { display: none; }
+.api .memSeparator { font-size: .2rem; border-bottom: .05rem solid var(--md-default-fg-color--lightest); }
+.api .memtitle { font-size: .9rem; font-weight: 700; margin-bottom: .4em; }
+.api .memtitle .permalink { display: none; }
+.api .memproto { padding: .6em .9em; background: var(--md-code-bg-color); overflow-x: auto; }
+.api .memproto td { font: inherit; }
+.api .memname { font-weight: 700; }
+.api .memdoc { padding: 0 .9em; border-left: .1rem solid var(--md-code-bg-color); }
+.api .mlabel { padding: 0 .4em; font-weight: 400; color: var(--md-default-fg-color--light); }
+.api pre.fragment { padding: .8em 1.1em; font-size: .6rem; background: var(--md-code-bg-color); overflow-x: auto; }
+.api div.fragment { padding: .8em 1.1em; font: .6rem/1.4 var(--md-code-font-family, monospace); background: var(--md-code-bg-color);
+  overflow-x: auto; white-space: pre; }
+.api .icon { padding-right: .6em; color: var(--md-default-fg-color--light); }
 [data-md-color-scheme=slate][data-md-color-primary] { --md-typeset-a-color: #9fa8ff; }
 """
 
@@ -182,8 +253,21 @@ HEAD = """{% extends "base.html" %}
 """
 
 # The theme's search runs in a worker, which browsers refuse to pages that are opened as files: an inner frame is one.
-SCRIPT = """
-if (location.protocol === "file:") window.Worker = class extends EventTarget {
+# Results of the API follow those of the pages, unless they have the very name.
+SCRIPT = r"""
+const ordered = event => {
+  const found = event.data.data && event.data.data.items;
+  if (!found) return event;
+  const named = d => d.title.replace(/<[^>]*>/g, "").toLowerCase().split(/\W+/).some(word => word in d.terms);
+  const late = group => /(^|\/)api\//.test(group[0].location) && !group.some(named);
+  const items = [...found.filter(group => !late(group)), ...found.filter(late)];
+  return new MessageEvent("message", {data: {...event.data, data: {...event.data.data, items}}});
+};
+window.Worker = location.protocol !== "file:" ? class extends Worker {
+  addEventListener(kind, handler, ...more) {
+    super.addEventListener(kind, kind === "message" ? event => handler(ordered(event)) : handler, ...more);
+  }
+} : class extends EventTarget {
   constructor(url) {
     super();
     this.waiting = [];
@@ -191,7 +275,7 @@ if (location.protocol === "file:") window.Worker = class extends EventTarget {
     frame.hidden = true;
     document.body.append(frame);
     const inside = frame.contentWindow;
-    inside.postMessage = data => this.dispatchEvent(new MessageEvent("message", {data}));
+    inside.postMessage = data => this.dispatchEvent(ordered(new MessageEvent("message", {data})));
     inside.addEventListener = (kind, handler) => {
       if (kind !== "message") return;
       this.handler = handler;
@@ -245,7 +329,7 @@ def search():
 
 def check():
     pages = {page: references(page.read_text(encoding="utf-8")) for page in SITE.rglob("*.html")
-             if page.name != "404.html" and SITE / "api" not in page.parents}
+             if page.name != "404.html"}
     mistakes, checked = [], 0
     for page, found in pages.items():
         name = page.relative_to(SITE)
