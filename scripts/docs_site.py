@@ -205,6 +205,10 @@ TRANSFORM = f"var __search = {{transform: text => text.split(/{SEPARATOR}/).filt
 # What the check searches for, and a page that must be among the first results.
 SEARCHES = {"ring_steal": "docs/reference/ring-steal.html", "skel::on_error": "docs/how-to/failing-tasks.html",
             "--watch": "docs/how-to/observe.html", "run on hosts": "docs/how-to/run-on-several-hosts.html",
+            "gpu": "docs/how-to/accelerators.html", "ssh": "docs/how-to/run-on-several-hosts.html",
+            "OpenMP": "docs/reference/threads.html", "thread safety": "docs/reference/threads.html",
+            "results on all ranks": "docs/how-to/farm-results.html", "stop at a good solution": "docs/how-to/farm-results.html",
+            "which process is rank 0": "docs/how-to/run.html", "memory of the root": "docs/how-to/farm-results.html",
             "skel::farm_options": "api/structskel_1_1farm__options.html"}
 
 STYLE = """

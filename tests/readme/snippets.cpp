@@ -2,18 +2,21 @@
 // needs several ranks runs on threads; what needs MPI or disks of its own is only compiled.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <numeric>
 #include <optional>
 #include <skel/mpi.hpp>
 #include <skel/sample_scaling.hpp>
 #include <skel/skel.hpp>
 #include <skel/storage/coder.hpp>
 #include <skel/storage/repository.hpp>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -73,6 +76,24 @@ void audits(skel::context& ctx) {
 
 void failures(skel::context& ctx) {
 #include "failing-tasks_1.inc"
+}
+
+void everywhere(skel::context& ctx) {
+  auto const f = [](std::uint64_t i) { return static_cast<double>(i); };
+#include "farm-results_1.inc"
+  if (all->size() != 1000 || last != 999) throw std::runtime_error("other results than the root's");
+}
+
+void first_good(skel::context& ctx) {
+  auto const quality_of = [](std::uint64_t i) { return i % 1000 == 317 || i == 5000 ? 1.0 : 0.5; };
+#include "farm-results_2.inc"
+  if (!report.stopped_early || !found || *found != skel::task_id{317})
+    throw std::runtime_error("not the first good one");
+}
+
+double threads(skel::context& ctx) {
+#include "threads_1.inc"
+  return most;
 }
 
 struct file {
@@ -192,6 +213,10 @@ TEST_CASE("the blocks of code of the documentation do what they say") {
     CHECK(doubled.next == std::array<double, 3>{2, 4, 6});
     farms::audits(ctx);
     farms::failures(ctx);
+    farms::everywhere(ctx);
+    farms::first_good(ctx);
+    auto const most = farms::threads(ctx);
+    if (ctx.is_root()) CHECK(most == 1200);
     auto const costs = farms::costs(ctx);
     if (ctx.is_root()) CHECK(costs == std::vector<int>{3, 1, 2});
     auto const open = skel::on_root([] { return std::vector{searches::choice{0, 5}}; });
