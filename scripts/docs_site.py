@@ -6,6 +6,7 @@ so do Doxygen's pages of the API, whose names are in the search. The site refers
 works in pages that are opened as files. Checks every link, anchor and picture of the result and, where Chromium is
 installed, searches for some names; prints a line for each mistake and exits with 1 if there is one.
 """
+import concurrent.futures
 import html
 import html.parser
 import json
@@ -114,11 +115,12 @@ def stage_api():
         if kept.fullmatch(page.stem):
             text = page.read_text(encoding="utf-8")
             title = re.search(r"<title>\w+: (.*?)(?: \w+(?: Template)? Reference)?</title>", text)[1]
-            crumbs = ['<a href="../docs/reference/api.html">The API</a>', *re.findall(r'class="navelem">(<a.*?</a>)(?=</li><)', text)]
+            above = re.findall(r'class="navelem">(<a.*?</a>)(?=</li><)', text)
+            path = " › ".join(['<a href="../docs/reference/api.html">The API</a>', *above])
             body = members if page.name == "functions.html" else contents(page)
             API.extend(entries(f"api/{page.name}", html.unescape(title), body))
             (STAGE / "api" / f"{page.stem}.md").write_text(
-                f'<p class="api-path">{" › ".join(crumbs)}</p>\n\n# {title}\n\n<div class="api">\n{body}</div>\n', encoding="utf-8")
+                f'<p class="api-path">{path}</p>\n\n# {title}\n\n<div class="api">\n{body}</div>\n', encoding="utf-8")
 
 
 def contents(page):
@@ -126,7 +128,9 @@ def contents(page):
     text = page.read_text(encoding="utf-8")
     text = text[text.index('<div class="contents">') + 22:text.index("</div><!-- contents -->")]
     text = re.sub(r'<hr/>The documentation for this .*', "", text, flags=re.DOTALL)  # #include says it
-    text = re.sub(r'<div class="levels">.*?</div>|<span id="arr_.*?</span>|<img [^>]*>| style="display:none;"| on\w+="[^"]*"', "", text)
+    for control in ('<div class="levels">.*?</div>', '<span id="arr_.*?</span>', "<img [^>]*>",
+                    ' style="display:none;"', r' on\w+="[^"]*"'):
+        text = re.sub(control, "", text)
     text = re.sub(r' *<a href="[^"]*#details">More\.\.\.</a>', "", text)
     text = re.sub(r'<a class="el" href="(?:dir_\w+|\w+_8hpp(?:_source)?)\.html[^"]*"[^>]*>(.*?)</a>', r"\1", text)
     for page in set(re.findall(r"\bdocs/[\w/-]+\.md\b", text)):
@@ -145,8 +149,8 @@ def entries(location, title, body):
     about = re.search(r'<div class="textblock">(.*?)</div>', body, re.DOTALL)
     for place in (location, f"{location}#top"):  # the theme takes a page's title from its first section
         yield {"location": place, "title": title, "text": plain(about and about[1])}
-    for identifier, row, text in re.findall(r'<tr class="memitem:(\w+)[^>]*>(.*?)</tr>\s*(?:<tr class="memdesc:\1.*?Right">(.*?)</tr>)?',
-                                            body, re.DOTALL):
+    member = r'<tr class="memitem:(\w+)[^>]*>(.*?)</tr>\s*(?:<tr class="memdesc:\1.*?Right">(.*?)</tr>)?'
+    for identifier, row, text in re.findall(member, body, re.DOTALL):
         name = re.search(r'Right" valign="bottom">\s*(?:<a class="el" [^>]*>|<b>)(\w+)', row)
         if name and f'id="{identifier}"' in body:
             yield {"location": f"{location}#{identifier}", "title": name[1], "text": plain(text)}
@@ -193,7 +197,8 @@ def build():
     config["mdx_configs"]["toc"] = {"slugify": slug, "permalink": True}
     mkdocs.commands.build.build(config)
     index = json.loads((SITE / "search/search_index.json").read_text(encoding="utf-8"))
-    index["docs"] = [d for d in index["docs"] if not re.match(r"(include|examples|src|benchmarks|api)/", d["location"])] + API
+    hidden = re.compile(r"(include|examples|src|benchmarks|api)/")
+    index["docs"] = [d for d in index["docs"] if not hidden.match(d["location"])] + API
     (SITE / "search/index.js").write_text(TRANSFORM + f"__search.index = Promise.resolve({json.dumps(index)});\n",
                                           encoding="utf-8")
 
@@ -207,7 +212,8 @@ SEARCHES = {"ring_steal": "docs/reference/ring-steal.html", "skel::on_error": "d
             "--watch": "docs/how-to/observe.html", "run on hosts": "docs/how-to/run-on-several-hosts.html",
             "gpu": "docs/how-to/accelerators.html", "ssh": "docs/how-to/run-on-several-hosts.html",
             "OpenMP": "docs/reference/threads.html", "thread safety": "docs/reference/threads.html",
-            "results on all ranks": "docs/how-to/farm-results.html", "stop at a good solution": "docs/how-to/farm-results.html",
+            "results on all ranks": "docs/how-to/farm-results.html",
+            "stop at a good solution": "docs/how-to/farm-results.html",
             "which process is rank 0": "docs/how-to/run.html", "memory of the root": "docs/how-to/farm-results.html",
             "skel::farm_options": "api/structskel_1_1farm__options.html"}
 
@@ -223,10 +229,13 @@ STYLE = """
 @media (min-width: 60em) { .md-typeset pre > code { font-size: .6rem; } }
 @media (min-width: 76.25em) { .md-sidebar { width: 10.4rem; } }
 .api-path { font-size: .7rem; }
-.api :is(.memItemLeft, .memTemplItemLeft, .memTemplParams, .memItemRight, .memTemplItemRight, .memproto, .fieldname, .entry) {
+.api :is(.memItemLeft, .memTemplItemLeft, .memTemplParams, .memItemRight, .memTemplItemRight, .memproto, .fieldname,
+    .entry) {
   font: .68rem/1.5 var(--md-code-font-family, monospace); vertical-align: top;
 }
-.api :is(.memItemLeft, .memTemplItemLeft, .memTemplParams) { padding-right: .6em; color: var(--md-default-fg-color--light); }
+.api :is(.memItemLeft, .memTemplItemLeft, .memTemplParams) {
+  padding-right: .6em; color: var(--md-default-fg-color--light);
+}
 .api :is(.memItemRight, .memTemplItemRight) { width: 100%; }
 .api :is(.mdescRight, .fielddoc, .desc) { font-size: .72rem; vertical-align: top; }
 .api :is(.mdescRight p, .fielddoc p) { margin: 0; }
@@ -241,8 +250,8 @@ STYLE = """
 .api .memdoc { padding: 0 .9em; border-left: .1rem solid var(--md-code-bg-color); }
 .api .mlabel { padding: 0 .4em; font-weight: 400; color: var(--md-default-fg-color--light); }
 .api pre.fragment { padding: .8em 1.1em; font-size: .6rem; background: var(--md-code-bg-color); overflow-x: auto; }
-.api div.fragment { padding: .8em 1.1em; font: .6rem/1.4 var(--md-code-font-family, monospace); background: var(--md-code-bg-color);
-  overflow-x: auto; white-space: pre; }
+.api div.fragment { padding: .8em 1.1em; font: .6rem/1.4 var(--md-code-font-family, monospace);
+  background: var(--md-code-bg-color); overflow-x: auto; white-space: pre; }
 .api .icon { padding-right: .6em; color: var(--md-default-fg-color--light); }
 [data-md-color-scheme=slate][data-md-color-primary] { --md-typeset-a-color: #9fa8ff; }
 """
@@ -320,15 +329,18 @@ def search():
     if not browser:
         print("The search is not checked: chromium not found")
         return []
-    mistakes = []
-    for words, page in SEARCHES.items():
-        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom",
-                               f"{SITE.as_uri()}/index.html?q={urllib.parse.quote(words)}"],
-                              check=True, capture_output=True, text=True, timeout=60)
+
+    def found(words, page):
+        address = f"{SITE.as_uri()}/index.html?q={urllib.parse.quote(words)}"
+        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000",
+                               "--dump-dom", address], check=True, capture_output=True, text=True, timeout=60)
         results = re.findall(r'href="([^"]*)" class="md-search-result__link"', done.stdout)
-        if not any(urllib.parse.urlsplit(result).path == f"{SITE}/{page}" for result in results):
-            mistakes.append(f"index.html: a search for {words} does not find {page}")
-    return mistakes
+        return any(urllib.parse.urlsplit(result).path == f"{SITE}/{page}" for result in results)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        all_found = pool.map(lambda search: found(*search), SEARCHES.items())
+        return [f"index.html: a search for {words} does not find {page}"
+                for (words, page), is_found in zip(SEARCHES.items(), all_found) if not is_found]
 
 
 def check():

@@ -78,6 +78,13 @@ void failures(skel::context& ctx) {
 #include "failing-tasks_1.inc"
 }
 
+void cudaSetDevice(int /*device*/) {}
+int on_processor(std::uint64_t task) { return f(task); }
+int on_gpu(std::uint64_t task) { return f(task); }
+void devices(skel::context& ctx) {
+#include "accelerators_1.inc"
+}
+
 void everywhere(skel::context& ctx) {
   auto const f = [](std::uint64_t i) { return static_cast<double>(i); };
 #include "farm-results_1.inc"
@@ -213,6 +220,7 @@ TEST_CASE("the blocks of code of the documentation do what they say") {
     CHECK(doubled.next == std::array<double, 3>{2, 4, 6});
     farms::audits(ctx);
     farms::failures(ctx);
+    farms::devices(ctx);
     farms::everywhere(ctx);
     farms::first_good(ctx);
     auto const most = farms::threads(ctx);
