@@ -1,0 +1,61 @@
+// Text of unknown origin: numbers, words, lines and fields. All formats read them with these functions.
+#pragma once
+
+#include <charconv>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <vector>
+
+namespace skel::detail {
+
+/// Whether a decimal number that no floating type holds is too small, not too large.
+[[nodiscard]] bool is_tiny(std::string_view number);
+
+/// Takes a number off the front of a text, which may begin with + or -. One that is too close to 0 for
+/// its type is 0, as in VTK. Returns nothing if there is no number or if it is too large; the text then
+/// stays as it is.
+template <class Number>
+[[nodiscard]] std::optional<Number> take_number(std::string_view& text) {
+  bool const plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
+  auto const* const begin = text.data() + (plus ? 1 : 0);
+  Number value{};
+  auto const [end, error] = std::from_chars(begin, text.data() + text.size(), value);
+  if (error != std::errc{}) {
+    if (!std::is_floating_point_v<Number> || error != std::errc::result_out_of_range) return std::nullopt;
+    if (!is_tiny({begin, end})) return std::nullopt;
+    value = 0;
+  }
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+/// Returns the number if it is the whole text.
+template <class Number>
+[[nodiscard]] std::optional<Number> to_number(std::string_view text) {
+  auto const value = take_number<Number>(text);
+  return text.empty() ? value : std::nullopt;
+}
+
+/// Skips the byte order mark of UTF-8, which some editors put in front of a text.
+[[nodiscard]] constexpr std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
+/// Reads a line without its end, \n or \r\n, and without a byte order mark. Returns false at the end.
+bool read_line(std::istream& in, std::string& line);
+
+/// The fields of a line of CSV (RFC 4180). Returns nothing if a quote is not closed.
+[[nodiscard]] std::optional<std::vector<std::string>> csv_fields(std::string_view line);
+
+/// Replaces the capitals of ASCII.
+[[nodiscard]] std::string lower(std::string_view text);
+
+/// Returns a word for an error message: shortened, with ? for all bytes that ASCII does not print.
+[[nodiscard]] std::string printable(std::string_view word);
+
+}  // namespace skel::detail
