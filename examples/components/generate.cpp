@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <map>
 #include <optional>
 
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace components {
@@ -41,9 +41,8 @@ class parameters {
     auto const found = values_.find(key);
     if (found == values_.end()) return std::nullopt;
     auto const text = found->second;
-    std::uint64_t value = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+    auto const value = skel::program::to_number<std::uint64_t>(text);
+    if (!value || *value < least || *value > most)
       refuse(spec_, fmt::format("{} must be a number from {} to {}, found \"{}\"", key, least, most, text));
     values_.erase(found);
     return value;

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "input.hpp"
+#include "program/text.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 
@@ -31,16 +32,24 @@ void require_memory(std::uint64_t bytes, std::string const& what) {
 namespace {
 
 auto* reader_of(input& in) {
-  auto const head = in.begins_with(15);
-  auto const& path = in.path();
-  auto const name = path.ends_with(".gz") ? std::string_view(path).substr(0, path.size() - 3) : path;
+  auto const head = in.begins_with(18);  // with a byte order mark
+  auto name = skel::program::lower(in.path());
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
   // An empty file, or one truncated within its first bytes, must not be read as a list of no edges.
-  return head.starts_with(binary_magic)   ? read_binary_edges
-         : head.starts_with(matrix_magic) ? read_matrix_market
-         : name.ends_with(".skel-edges")  ? read_binary_edges
-         : name.ends_with(".mtx")         ? read_matrix_market
-         : name.ends_with(".sg")          ? read_serialized_graph
-                                          : read_edge_list;
+  if (head.starts_with(binary_magic)) return read_binary_edges;
+  if (is_matrix_banner(skel::program::without_mark(head))) return read_matrix_market;
+  if (name.ends_with(".skel-edges")) return read_binary_edges;
+  if (name.ends_with(".mtx")) return read_matrix_market;
+  if (name.ends_with(".sg")) return read_serialized_graph;
+  if (name.ends_with(".el")) return read_edge_list;
+  if (name.ends_with(".graph") || name.ends_with(".metis") || is_metis(in))
+    throw skel::usage_error(
+        in.path() +
+        ": found a graph of METIS, whose lines are the neighbours of a node; "
+        "expected an edge list (ending in .el if it looks like METIS), Matrix Market, .sg or "
+        ".skel-edges");
+  in.rewind();
+  return read_edge_list;
 }
 
 }  // namespace

@@ -34,15 +34,16 @@ struct file_facts {
 };
 
 /// Reads a share of a graph in one of these formats, gzipped or not. They are recognised by their first
-/// bytes, or by the extensions .sg, .mtx and .skel-edges:
+/// bytes, or by the extensions .sg, .mtx, .skel-edges and .el, in small letters or capitals:
 ///  - an edge list (SNAP's texts, GAPBS's .el): two node numbers from 0 on a line, and up to
-///    two more numbers that are ignored; # and % begin comments. Each edge may occur once or twice. The nodes
-///    are 0 to the largest number, including those without edges. The number of edges in SNAP's
-///    comment "# Nodes: N Edges: M" before the first edge is checked; N counts occurring numbers and is
-///    ignored.
+///    two more numbers or networkx's {...}, which are ignored; # and % begin comments. Each edge may occur
+///    once or twice. The nodes are 0 to the largest number, including those without edges. The number of
+///    edges in SNAP's comment "# Nodes: N Edges: M" before the first edge is checked; N counts occurring
+///    numbers and is ignored.
 ///  - Matrix Market: coordinate, from 1, square, any field and symmetry.
 ///  - GAPBS's serialised graphs (.sg).
 ///  - this program's binary form (write_edges).
+/// A byte order mark is skipped. Graphs of METIS are refused: .graph, .metis, or such a content.
 /// Throws usage_error `path:line: what, expected what`, or `path: at byte N: ...`. Only a whole file
 /// is checked completely and has right line numbers.
 file_facts read_edges(std::string const& path, node_limit nodes, file_share share, edge_sink const& sink);

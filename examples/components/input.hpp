@@ -38,6 +38,8 @@ class input {
   [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
   /// Continues at this byte. A packed file can only stay where it is.
   void seek(std::uint64_t position);
+  /// Continues at the first byte, also of a packed file.
+  void rewind();
   /// Throws usage_error `path: at byte N: text`, where N is the position of the next byte, or `at`.
   /// For a gzip file it is `path: at byte N of the unpacked data: text`.
   [[noreturn]] void fail(std::string const& text) const { fail_at(position_, text); }
@@ -48,7 +50,6 @@ class input {
   struct closer {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  void rewind();
   std::size_t read_file(std::span<std::byte> to);
   std::size_t unpack(std::span<std::byte> to);
   [[noreturn]] void fail_packed(std::string const& text) const;
@@ -96,6 +97,11 @@ class edge_buffer {
                                                edge_sink const& sink);
 [[nodiscard]] file_facts read_binary_edges(input& in, node_limit limit, file_share share,
                                            edge_sink const& sink);
+
+/// Whether the first word is that of Matrix Market: with one % or two, in capitals or not.
+[[nodiscard]] bool is_matrix_banner(std::string_view text);
+/// Whether the file is a graph of METIS. Reads it until that is clear.
+[[nodiscard]] bool is_metis(input& in);
 
 inline constexpr char binary_magic[] = "skeledge";
 inline constexpr char matrix_magic[] = "%%MatrixMarket";

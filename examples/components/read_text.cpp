@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <span>
 #include <string>
@@ -12,9 +10,13 @@
 #include <vector>
 
 #include "input.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace components {
+
+using skel::program::lower;
+using skel::program::to_number;
 
 namespace {
 
@@ -31,13 +33,6 @@ void end_lines(std::span<char> bytes) {
 }
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-// Quotes a word for an error message.
-std::string printable(std::string_view word) {
-  std::string shown;
-  for (char const c : word.substr(0, 24)) shown += c > ' ' && c < 127 ? c : '?';
-  return word.size() > 24 ? shown + "..." : shown;
-}
 
 // Reads the lines of a file through a buffer of a megabyte. Lines end with \n, \r\n or \r.
 class text_lines {
@@ -118,7 +113,7 @@ bool text_lines::next() {
       fail("line longer than a megabyte, expected text");
     }
   }
-  ++number_;
+  if (number_++ == 0) line_ = skel::program::without_mark(line_);
   return true;
 }
 
@@ -147,24 +142,16 @@ std::string_view text_lines::word() {
 
 std::uint64_t text_lines::integer(std::string_view what, std::uint64_t least, std::uint64_t most) {
   auto const text = word();
-  std::uint64_t value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    bool const number =
-        text.find_first_not_of("-0123456789") == std::string_view::npos && !text.empty() && text != "-";
-    if (!number) fail_at_word(what, text);
-    fail_at_word(fmt::format("{} from {} to {}", what, least, most), text);
-  }
-  if (value < least || value > most) fail_at_word(fmt::format("{} from {} to {}", what, least, most), text);
-  return value;
+  auto const value = to_number<std::uint64_t>(text);
+  if (value && *value >= least && *value <= most) return *value;
+  bool const whole = text.find_first_not_of("+-0123456789") == std::string_view::npos &&
+                     text.find_first_of("0123456789") != std::string_view::npos;
+  fail_at_word(whole ? fmt::format("{} from {} to {}", what, least, most) : what, text);
 }
 
 void text_lines::skip_number(std::string_view what) {
   auto const text = word();
-  auto const digits = text.starts_with('+') ? text.substr(1) : text;
-  double value = 0;
-  auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc::invalid_argument || end != digits.data() + digits.size()) fail_at_word(what, text);
+  if (!to_number<double>(text) && !to_number<long double>(text)) fail_at_word(what, text);
 }
 
 void text_lines::fail(std::string const& text) const {
@@ -173,19 +160,21 @@ void text_lines::fail(std::string const& text) const {
 
 void text_lines::fail_at_word(std::string_view what, std::string_view word) const {
   if (word.empty()) fail(fmt::format("expected {}, found the end of the line", what));
-  fail(fmt::format("expected {}, found \"{}\"", what, printable(word)));
+  fail(fmt::format("expected {}, found \"{}\"", what, skel::program::printable(word)));
 }
 
 struct promise {
   std::uint64_t edges = 0, line = 0;
 };
 
-// SNAP: "# Nodes: 4039 Edges: 88234". Its number of nodes counts the numbers that occur.
+// SNAP: "# Nodes: 4039 Edges: 88234". Its number of nodes counts the numbers that occur. Other comments
+// about edges promise nothing.
 std::optional<promise> edges_promised(text_lines& lines) {
   auto const line = lines.number();
   for (auto word = lines.word(); !word.empty(); word = lines.word()) {
-    if (word != "Edges:") continue;
-    return promise{lines.integer("a number of edges", 0, UINT64_MAX), line};
+    if (word != "Nodes:" || !to_number<std::uint64_t>(lines.word()) || lines.word() != "Edges:") continue;
+    auto const edges = to_number<std::uint64_t>(lines.word());
+    return edges ? std::optional(promise{*edges, line}) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -206,17 +195,10 @@ std::optional<promise> read_comments(text_lines& lines) {
   return promised;
 }
 
-std::string lower(std::string_view word) {
-  std::string text(word);
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
-}
-
 // The number of values after row and column.
 int values_of(text_lines& lines) {
   auto word = lines.word();
-  if (word != matrix_magic) lines.fail_at_word(fmt::format("\"{}\"", matrix_magic), word);
+  if (!is_matrix_banner(word)) lines.fail_at_word(fmt::format("\"{}\"", matrix_magic), word);
   word = lines.word();
   if (lower(word) != "matrix") lines.fail_at_word("\"matrix\"", word);
   word = lines.word();
@@ -244,6 +226,46 @@ bool comment(std::string_view text) {
 
 }  // namespace
 
+bool is_matrix_banner(std::string_view text) {
+  auto const word = lower(text.substr(0, text.find_first_of(" \t\r\n")));
+  return word == lower(matrix_magic) || word == lower(matrix_magic + 1);  // one % or two
+}
+
+// The first line is "nodes edges [format [constraints]]". Each of the next lines has a node's own numbers and
+// then its neighbours from 1 on, perhaps with weights; each edge occurs twice. An edge list rarely fulfils
+// all that, and reading soon ends.
+bool is_metis(input& in) {
+  text_lines lines(in);
+  auto const next = [&] {
+    while (lines.next())
+      if (!lines.text().starts_with('%')) return true;
+    return false;
+  };
+  if (!next()) return false;
+  auto const nodes = to_number<std::uint64_t>(lines.word()), edges = to_number<std::uint64_t>(lines.word());
+  auto const format = lines.word();
+  auto const constraints = to_number<std::uint64_t>(lines.word()).value_or(1);
+  if (!nodes || !edges || *nodes == 0 || format.find_first_not_of("01") != std::string_view::npos)
+    return false;
+  auto const has = [&](std::size_t place) {
+    return format.size() > place && format[format.size() - 1 - place] == '1';
+  };
+  std::uint64_t const own = (has(1) ? constraints : 0) + (has(2) ? 1 : 0), each = has(0) ? 2 : 1;
+  std::uint64_t read = 0, ends = 0;
+  for (; read < *nodes && next(); ++read) {
+    std::uint64_t at = 0;
+    for (auto word = lines.word(); !word.empty(); word = lines.word(), ++at) {
+      auto const number = to_number<std::uint64_t>(word);
+      if (!number) return false;
+      if (at < own || (at - own) % each != 0) continue;
+      if (*number < 1 || *number > *nodes || ++ends / 2 > *edges) return false;
+    }
+  }
+  while (next())
+    if (!lines.word().empty()) return false;
+  return read == *nodes && ends == 2 * *edges;
+}
+
 file_facts read_edge_list(input& in, node_limit nodes, file_share share, edge_sink const& sink) {
   constexpr std::string_view what = "a node number";
   auto const most = nodes.value_or(most_nodes) - 1;
@@ -259,6 +281,8 @@ file_facts read_edge_list(input& in, node_limit nodes, file_share share, edge_si
     auto const u = static_cast<node>(lines.integer(what, 0, most));
     auto const v = static_cast<node>(lines.integer(what, 0, most));
     for (int more = 0; lines.text().find_first_not_of(" \t\r") != std::string_view::npos; ++more) {
+      if (lines.text().substr(lines.text().find_first_not_of(" \t\r")).starts_with('{'))
+        break;  // of networkx
       if (more == 2) lines.fail_at_word("2 to 4 numbers", lines.word());
       lines.skip_number("a number after the two nodes");
     }

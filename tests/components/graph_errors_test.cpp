@@ -21,9 +21,34 @@ TEST_CASE("errors of edge lists") {
   CHECK(list("1 2 3 4 5\n") == "g.el:1: expected 2 to 4 numbers, found \"5\"");
   CHECK(list("\x01\xff\n") == "g.el:1: expected a node number, found \"??\"");
   CHECK(list("# Nodes: 3 Edges: 5\n0 1\n1 2\n") == "g.el:3: 2 edges, expected 5 from line 1");
-  CHECK(list("# Nodes: 3 Edges: many\n0 1\n") == "g.el:1: expected a number of edges, found \"many\"");
+  CHECK(list("1 2 {} {\n1 2 x{}\n") == "g.el:2: expected a number after the two nodes, found \"x{}\"");
   CHECK(list(std::string(3 << 20, ' ')) == "g.el:1: line longer than a megabyte, expected text");
   CHECK(error_of("g.el", "0 1\n7 2\n", 5) == "g.el:2: expected a node number from 0 to 4, found \"7\"");
+}
+
+TEST_CASE("graphs of METIS are refused, not read as edges") {
+  auto const text = [](std::string const& path) {
+    return path +
+           ": found a graph of METIS, whose lines are the neighbours of a node; expected an edge list "
+           "(ending in "
+           ".el if it looks like METIS), Matrix Market, .sg or .skel-edges";
+  };
+  std::string const metis = "7 7\n2 4\n1 3\n2 4\n1 3\n6 7\n5 7\n5 6\n";
+  for (std::string const name : {"m.graph", "M.GRAPH", "m.metis.gz"})
+    CHECK(error_of(name, "0 1\n") == text(name));
+  for (auto const& content :
+       {metis, "\xEF\xBB\xBF" + metis, "% a comment\n" + metis, std::string("3 1\n2\n1\n\n"),
+        std::string("3 2 1\n2 5\n1 5 3 2\n2 2\n"), std::string("3 2 011 2\n9 9 2 5\n8 8 1 5 3 2\n7 7 2 2\n"),
+        std::string("2 1 100\n9 2\n9 1\n")}) {
+    CHECK(error_of("m.txt", content) == text("m.txt"));
+    CHECK(error_of("m", gzipped(content)) == text("m"));
+  }
+  CHECK(files::read("m.el", metis).edges.size() == 8);
+  // Edge lists whose first lines may be sizes: a wrong number of lines, of edges, or of a node.
+  for (std::string const content :
+       {"1 2\n2 3\n", "2 1\n0 1\n", "4 3\n3 2\n2 1\n1 0\n", "2 2\n1 2\n1 2\n1 2\n", "3 1\n1 2\n2 3\n1 3\n",
+        "1 1\n2 3\n", "0 0\n", "5 3 0.1\n1 1\n"})
+    CHECK(error_of("m.txt", content) == "no error");
 }
 
 TEST_CASE("errors of Matrix Market") {
@@ -32,6 +57,8 @@ TEST_CASE("errors of Matrix Market") {
   CHECK(error_of("g.mtx", "") == "g.mtx: at byte 0: expected \"%%MatrixMarket\", found the end of the file");
   CHECK(error_of("g.mtx", "%%Matrix") == "g.mtx:1: expected \"%%MatrixMarket\", found \"%%Matrix\"");
   CHECK(error_of("g.mtx", "3 3 1\n1 2\n") == "g.mtx:1: expected \"%%MatrixMarket\", found \"3\"");
+  CHECK(error_of("g.mtx", "%MatrixMarketing\n") ==
+        "g.mtx:1: expected \"%%MatrixMarket\", found \"%MatrixMarketing\"");
   CHECK(with("matrix array real general\n") == "g.mtx:1: expected \"coordinate\", found \"array\"");
   CHECK(with("vector\n") == "g.mtx:1: expected \"matrix\", found \"vector\"");
   CHECK(with("matrix coordinate quaternion general\n") ==

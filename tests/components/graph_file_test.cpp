@@ -34,6 +34,29 @@ TEST_CASE("edge lists") {
   CHECK(read_edges("a.txt", "# Nodes: 2 Edges: 1\n7 3\n", 8) == edges{{7, 3}});
   CHECK(read_edges("a.txt", "# Nodes: 10 Edges: 1\n0 1\n", 2) == edges{{0, 1}});
   CHECK(files::read("a.el", "0 1\n", 9).nodes == 9);
+  // Only both numbers are a promise.
+  CHECK(read_edges("a.txt",
+                   "# Edges: from follower to followed\n# Edges: 88,234\n# Nodes: 3 Edges: many\n"
+                   "# Nodes: 3 Edges: 88,234\n0 1\n",
+                   2) == edges{{0, 1}});
+  CHECK(read_edges("a.el", "0 1 {}\n+5 1 {'weight': 3, 'name': 'a b'}\n2 2 1 {}\n", 6) == three);
+}
+
+TEST_CASE("a byte order mark, and names in capitals") {
+  std::string const mark = "\xEF\xBB\xBF";
+  edges const one{{0, 1}};
+  CHECK(read_edges("a.el", mark + "0 1\n", 2) == one);
+  CHECK(read_edges("a.txt", mark + "# Nodes: 2 Edges: 1\n0 1\n", 2) == one);
+  CHECK(read_edges("a.txt.gz", gzipped(mark + "0 1"), 2) == one);
+  for (std::string const banner : {"%%MatrixMarket", "%MatrixMarket", "%%MATRIXMARKET", "%matrixmarket"})
+    for (std::string const name : {"a.mtx", "a.MTX", "a.txt"})
+      for (auto const& before : {std::string(), mark})
+        CHECK(read_edges(name, before + banner + " matrix coordinate pattern general\n3 3 1\n1 2\n", 3) ==
+              one);
+  auto const graph = bytes_of(std::uint8_t{1}, std::int64_t{1}, std::int64_t{2}, std::int64_t{0},
+                              std::int64_t{1}, std::int64_t{1}, 1);
+  CHECK(read_edges("a.SG", graph, 2) == one);
+  CHECK(read_edges("A.SG.GZ", gzipped(graph), 2) == one);
 }
 
 TEST_CASE("lines end with \\n, \\r\\n or \\r") {
