@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -115,6 +116,12 @@ std::string with_suggestion(std::string text) {
 }
 
 }  // namespace
+
+void flush_output() {
+  std::cout.flush();
+  if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw error("standard output cannot be written");
+}
 
 bool parse(CLI::App& app, int argc, char** argv, bool prints) {
   bool const has_verbs = app.get_require_subcommand_min() > 0;

@@ -96,17 +96,21 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     add_common_options(app, options, info.options);
     if (!info.formats.empty()) app.get_option("--output")->description("result file: " + info.formats);
     if (info.checkpoints) add_checkpoint_options(app, options);
-    if (!parse(app, argc, argv, ctx.is_root())) return 0;
-    in_one_line([&] {
-      require_same_options(ctx, app, special(info));
-      if (options.verify && options.on_error().collects)
-        throw usage_error("--verify: requires the whole result, expected no --on-error collect");
-      if (!ctx.is_root()) return;
-      check_outputs(options);
-      check_own_outputs(app, info.outputs);
-    });
-    apply(options, ctx);
-    return run(ctx, options, info.name, body);
+    int code = 0;
+    if (parse(app, argc, argv, ctx.is_root())) {
+      in_one_line([&] {
+        require_same_options(ctx, app, special(info));
+        if (options.verify && options.on_error().collects)
+          throw usage_error("--verify: requires the whole result, expected no --on-error collect");
+        if (!ctx.is_root()) return;
+        check_outputs(options);
+        check_own_outputs(app, info.outputs);
+      });
+      apply(options, ctx);
+      code = run(ctx, options, info.name, body);
+    }
+    if (ctx.is_root()) flush_output();
+    return code;
   });
 }
 

@@ -1,7 +1,6 @@
 #include "program/run_tool.hpp"
 
 #include <cstdio>
-#include <iostream>
 #include <new>
 
 #include "base/one_line.hpp"
@@ -25,7 +24,7 @@ int run_tool(int argc, char** argv, tool_info const& info, add_options_function 
     add_help(app);
     add_options(app);
     int const code = parse(app, argc, argv) ? work() : 0;
-    if (!std::cout.flush() || std::fflush(stdout) != 0) throw error("standard output cannot be written");
+    flush_output();
     return code;
   } catch (usage_error const& bad) {
     say(info.name, bad.what());

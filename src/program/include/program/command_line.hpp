@@ -18,4 +18,8 @@ using add_options_function = std::function<void(CLI::App&)>;
 /// missing ones.
 bool parse(CLI::App& app, int argc, char** argv, bool prints = true);
 
+/// Writes out what standard output has buffered. Throws error if that failed, or a write before it. The last
+/// act of every program that succeeds.
+void flush_output();
+
 }  // namespace skel::program
