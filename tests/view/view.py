@@ -210,6 +210,19 @@ class View(unittest.TestCase):
         _, text = self.view(self.samples({1: 100, 2: 60}, problem))
         self.assertIn(f"{problem}</text>", text)
 
+    def test_text_is_no_formula_and_may_begin_with_a_mark(self):
+        file = self.samples({1: 100, 2: 60}, "scene=$x^{_$")
+        file.write_text("\ufeff" + file.read_text())
+        _, text = self.view(file)
+        self.assertIn("scene=$x^{_$</text>", text)
+
+    def test_a_full_disk(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([VIEW, self.samples({1: 100, 2: 60}), "-o", self.folder / "page.html"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "skel-view: standard output cannot be written: No space left on device\n"))
+
     def test_samples_and_a_model(self):
         seconds = {1: 98, 2: 52, 4: 27.5, 8: 13}
         file, model = self.samples(seconds), self.folder / "model.json"
@@ -231,6 +244,10 @@ class View(unittest.TestCase):
         self.view(file, self.simulate("one", 2, 4)[0], fails="expected either reports")
         file.write_text(HEAD + "2,p,farm,auto,streamed,two,1,run,,1,1,1,0,0,0,0,\n")
         self.view(file, fails="samples.csv: a sample without ranks or seconds")
+        file.write_text(HEAD + "2,p,farm,auto,streamed,0,1,run,,1,1,1,0,0,0,0,\n")
+        self.view(file, fails="samples.csv: a sample without ranks or seconds")
+        file.write_text(HEAD + '2,p,"farm ""of ""x,1,run,\n' + 200000 * "a")  # csv has a limit
+        self.view(file, fails="samples.csv: no samples: field larger than")
         file.write_text(HEAD + "2,p,bsp,,,2,1,run,,1,1,1,0,0,0,0,\n")
         self.view(file, model, fails="the samples contain no whole run")
 
