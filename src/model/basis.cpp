@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "text.hpp"
 
@@ -60,12 +60,11 @@ class parser {
                                      here.empty() ? " at the end" : " at " + in_quotes(here)));
   }
   double number() {
-    auto const here = rest();
-    double x = 0;
-    auto const [end, error] = std::from_chars(here.data(), here.data() + here.size(), x);
-    if (error != std::errc{} || !std::isfinite(x)) fail("a number");
-    at_ += static_cast<std::size_t>(end - here.data());
-    return x;
+    auto here = rest();
+    auto const x = detail::take_number<double>(here);
+    if (!x || !std::isfinite(*x)) fail("a number");
+    at_ = text_.size() - here.size();
+    return *x;
   }
   static bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
   std::string name() {

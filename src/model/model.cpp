@@ -106,7 +106,7 @@ void add_term(skeleton_model& m, std::span<sample const> samples, term t, model_
       for (auto const& f : b.factors) named.insert(f.variable);
   auto observations = observations_of(samples, m, t);
   // Drops the number of ranks if the phase does not depend on it, unless the basis contains it.
-  if (!depends_on_ranks(t.phase))
+  if (t.quantity == "seconds" && !depends_on_ranks(t.phase))
     for (auto& o : observations)
       for (auto const* name : {"P", "threads", "tasks"})
         if (!named.contains(name)) o.at.erase(name);
@@ -125,6 +125,7 @@ void add_term(skeleton_model& m, std::span<sample const> samples, term t, model_
 // cannot be fitted, the error is reported; otherwise the term is omitted.
 void add_optional_term(skeleton_model& m, std::span<sample const> samples, term const& t,
                        model_options const& options) {
+  if (m.find(t.phase, t.quantity) != nullptr) return;
   auto const seen = observations_of(samples, m, t);
   bool const useful = !seen.empty() && std::ranges::all_of(seen, [](auto const& o) { return o.value > 0; });
   if (basis_for(options, t) != nullptr) {
@@ -147,12 +148,27 @@ bool takes_time(std::span<sample const> samples, std::string const& phase) {
   });
 }
 
+// What was measured in a phase beside skel's own columns, which only Extra-P's lines have. They have no
+// seconds if they are of one metric: then that may have the name of one of skel's columns.
+std::set<std::string> metrics_of(std::span<sample const> samples, std::string const& phase) {
+  std::set<std::string> metrics;
+  for (auto const& s : samples)
+    if (s.phase == phase)
+      for (auto const& [quantity, value] : s.measured) metrics.insert(quantity);
+  if (metrics.contains("seconds"))
+    for (auto const* own :
+         {"seconds", "busy_seconds", "idle_seconds", "communication_seconds", "messages", "bytes"})
+      metrics.erase(own);
+  return metrics;
+}
+
 skeleton_model fit_skeleton(skeleton_model m, std::span<sample const> samples, model_options const& options) {
   std::vector<std::string> phases;
   for (auto const& s : samples)
     if (std::ranges::find(phases, s.phase) == phases.end()) phases.push_back(s.phase);
   bool const divided = phases.size() > 1 || phases.front() != "run";
   for (auto const& phase : phases) {
+    for (auto const& metric : metrics_of(samples, phase)) add_term(m, samples, {phase, metric, {}}, options);
     if (phase == "run" && divided) continue;  // the run is composed of its phases
     if (phase == "exchange") {
       add_optional_term(m, samples, {phase, "bytes", {}}, options);
@@ -284,6 +300,7 @@ model fit_model(std::span<sample const> samples, model_options const& options) {
     for (auto const& s : samples)
       if (same_skeleton(s, one)) own.push_back(s);
     one = fit_skeleton(one, own, options);
+    if (one.terms.empty()) throw usage_error(one.name() + ": found no time above 0, expected one to fit");
     if (has_phases(one)) one.error = hold_out_runs(one, own, options);
   }
   return m;

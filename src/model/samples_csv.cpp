@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "skel/model/sample.hpp"
 #include "skel/observe/samples.hpp"
@@ -18,32 +19,11 @@ constexpr std::string_view header_of_schema_1 =
     "schema,program,skeleton,schedule,results,ranks,threads_per_rank,tasks,seconds,busy_seconds,idle_seconds,"
     "communication_seconds,messages,bytes,problem";
 
-// Splits a line of CSV (RFC 4180 without line ends inside quotes, which samples never contain).
 std::vector<std::string> split(std::string_view line, std::string const& file, std::size_t number) {
-  std::vector<std::string> fields(1);
-  bool quoted_part = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    char const c = line[i];
-    if (c == '\0') fail_at(file, number, "found a zero byte, expected text");
-    if (quoted_part) {
-      if (c != '"') {
-        fields.back() += c;
-      } else if (i + 1 < line.size() && line[i + 1] == '"') {
-        fields.back() += '"';
-        ++i;
-      } else {
-        quoted_part = false;
-      }
-    } else if (c == '"') {
-      quoted_part = true;
-    } else if (c == ',') {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  if (quoted_part) fail_at(file, number, "unterminated quote");
-  return fields;
+  if (line.find('\0') != std::string_view::npos) fail_at(file, number, "found a zero byte, expected text");
+  auto fields = detail::csv_fields(line);
+  if (!fields) fail_at(file, number, "unterminated quote");
+  return std::move(*fields);
 }
 
 std::string unescaped(std::string_view text) {

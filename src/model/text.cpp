@@ -1,7 +1,6 @@
 #include "text.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "base/format.hpp"
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::model {
@@ -34,15 +34,13 @@ std::string read_text(std::string const& path) {
     if (text.size() > most) throw usage_error(detail::one_line(path + ": larger than 1 GiB, the maximum"));
   }
   if (std::ferror(file.get()) != 0) fail(errno);
+  text.erase(0, text.size() - detail::without_mark(text).size());
   return text;
 }
 
 std::optional<double> to_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double x = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(x)) return std::nullopt;
-  return x;
+  auto const x = detail::to_number<double>(text);
+  return x && std::isfinite(*x) ? x : std::nullopt;
 }
 
 std::string in_quotes(std::string_view text) {

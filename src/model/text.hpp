@@ -7,8 +7,8 @@
 
 namespace skel::model {
 
-/// Returns the whole file. Throws usage_error if it cannot be read or exceeds 1 GiB (e.g. an
-/// endless device).
+/// Returns the whole file, without a byte order mark. Throws usage_error if it cannot be read or exceeds 1
+/// GiB (e.g. an endless device).
 [[nodiscard]] std::string read_text(std::string const& path);
 
 /// Returns the number if the whole text is a finite number, otherwise nothing.

@@ -1,6 +1,7 @@
 #include "catch.hpp"
 #include "model_support.hpp"
 #include "skel/error.hpp"
+#include "skel/model/model.hpp"
 #include "skel/model/sample.hpp"
 
 using namespace skel::model;
@@ -52,6 +53,37 @@ TEST_CASE("lines written for Extra-P are read again and have the same parameters
   CHECK(error_text<skel::usage_error>([&] { (void)to_extra_p(samples); }) ==
         "no variable is present in all samples and differs between them, as Extra-P requires (--only "
         "phase=divide, for example, selects some of them)");
+}
+
+TEST_CASE("any metric is fitted, or refused") {
+  auto const lines = [](std::string const& metric, std::string const& value) {
+    std::string text;
+    for (auto const* p : {"2", "4", "8", "16", "32", "64"})
+      text += std::string("{\"params\":{\"P\":") + p + "},\"metric\":\"" + metric +
+              "\",\"value\":" + (value.empty() ? p : value) + "}\n";
+    return text;
+  };
+  auto const fit = [](std::string const& text) {
+    return fit_model(parse_extra_p(text, "e.jsonl")).skeletons.at(0);
+  };
+  auto const constant = fit(lines("FLOP", "200"));
+  REQUIRE(constant.terms.size() == 1);
+  CHECK(constant.terms[0].quantity == "FLOP");
+  CHECK(constant.terms[0].curve({{"P", 128}}) == Approx(200));
+  // Also one with the name of a column of skel's own samples, and beside the time.
+  for (std::string const metric : {"bytes", "messages", "busy_seconds"}) {
+    auto const one = fit(lines(metric, ""));
+    REQUIRE(one.terms.size() == 1);
+    CHECK(one.terms[0].quantity == metric);
+    CHECK(one.terms[0].curve({{"P", 128}}) == Approx(128).epsilon(0.01));
+  }
+  auto const both = fit(lines("FLOP", "") + lines("time", ""));
+  REQUIRE(both.terms.size() == 2);
+  CHECK(both.find("run") != nullptr);
+  CHECK(both.find("run", "FLOP") != nullptr);
+  CHECK(error_text<skel::usage_error>([&] {
+          (void)fit(lines("FLOP", "0"));
+        }).find("found the value 0, expected a positive number") != std::string::npos);
 }
 
 TEST_CASE("errors name the line and the expected value") {

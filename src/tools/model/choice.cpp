@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::model {
@@ -51,17 +51,13 @@ point choice::at() const {
   point p;
   for (auto const& text : sizes) {
     auto const equals = text.find('=');
-    double x = 0;
-    char const* const end = text.data() + text.size();
-    bool good = equals != std::string::npos && equals > 0;
-    if (good) {
-      auto const read = std::from_chars(text.data() + equals + 1, end, x);
-      good = read.ec == std::errc{} && read.ptr == end && std::isfinite(x) && x >= 0;
-    }
-    if (!good)
+    bool const named = equals != std::string::npos && equals > 0;
+    auto const x =
+        named ? detail::to_number<double>(std::string_view(text).substr(equals + 1)) : std::nullopt;
+    if (!x || !std::isfinite(*x) || *x < 0)
       throw usage_error(
           fmt::format("--set: expected NAME=VALUE with a number of at least 0, found \"{}\"", text));
-    p[text.substr(0, equals)] = x;
+    p[text.substr(0, equals)] = *x;
   }
   auto const add = [&](std::optional<double> const& value, char const* option, char const* name) {
     if (value && !p.emplace(name, *value).second)

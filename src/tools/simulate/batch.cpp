@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::simulate {
@@ -31,7 +32,7 @@ std::vector<std::vector<std::string>> read_batch(std::string const& path) {
   if (!file) throw usage_error(detail::one_line(path + ": cannot be read"));
   std::vector<std::vector<std::string>> runs;
   bool begins = true;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; detail::read_line(file, line);) {
     if (!line.empty() && begins) runs.emplace_back();
     if (!line.empty()) runs.back().push_back(line);
     begins = line.empty();

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "tools/simulate/costs.hpp"
@@ -23,11 +24,11 @@ constexpr char const* header = "call,rank,phase,number,seconds";
 std::map<block_key, double> read_trace(std::string const& path) {
   std::ifstream file(path);
   std::string line;
-  if (!file || !std::getline(file, line) || line != header)
+  if (!file || !detail::read_line(file, line) || line != header)
     throw usage_error(detail::one_line(
         fmt::format("{}: not a trace of blocks, expected the first line \"{}\"", path, header)));
   std::map<block_key, double> trace;
-  for (std::size_t at = 2; std::getline(file, line); ++at) {
+  for (std::size_t at = 2; detail::read_line(file, line); ++at) {
     auto const f = csv_fields(line);
     constexpr double most = 1e9;
     bool good = f.size() == 5;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <random>
@@ -11,29 +10,16 @@
 
 #include "base/duration.hpp"
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/samples.hpp"
 
 namespace skel::simulate {
 
-double number(std::string_view text) {
-  double x = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-  return error == std::errc{} && end == text.data() + text.size() ? x : NAN;
-}
+double number(std::string_view text) { return detail::to_number<double>(text).value_or(NAN); }
 
-std::vector<std::string> csv_fields(std::string const& line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (char const c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      fields.emplace_back();
-    else if (c != '\r')
-      fields.back() += c;
-  }
-  return fields;
+std::vector<std::string> csv_fields(std::string_view line) {
+  return detail::csv_fields(line).value_or(std::vector<std::string>{});
 }
 
 namespace {
@@ -46,7 +32,7 @@ constexpr double most_seconds = 1e9;
 
 // Sum of busy seconds over sum of tasks, for all runs of a samples file.
 double mean_of_samples(std::ifstream& file, std::string const& path) {
-  auto const names = csv_fields(std::string(observe::samples_header));
+  auto const names = csv_fields(observe::samples_header);
   auto const column = [&](std::string_view name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
@@ -56,7 +42,7 @@ double mean_of_samples(std::ifstream& file, std::string const& path) {
   double tasks = 0;
   double busy = 0;
   std::size_t at = 1;
-  for (std::string line; ++at, std::getline(file, line);) {
+  for (std::string line; ++at, detail::read_line(file, line);) {
     auto const fields = csv_fields(line);
     if (fields.size() != names.size())
       fail(path, at, fmt::format("expected {} fields, found {}", names.size(), fields.size()));
@@ -75,7 +61,7 @@ double mean_of_samples(std::ifstream& file, std::string const& path) {
 std::vector<double> from_file(std::string const& path, std::optional<std::uint64_t> tasks) {
   std::ifstream file(path);
   std::string line;
-  if (!file || !std::getline(file, line))
+  if (!file || !detail::read_line(file, line))
     throw usage_error(detail::one_line(path + ": cannot be read or is empty"));
   if (line.starts_with(observe::samples_header)) {
     if (!tasks)
@@ -87,7 +73,6 @@ std::vector<double> from_file(std::string const& path, std::optional<std::uint64
   std::vector<double> read;
   std::size_t at = 1;
   do {
-    if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) continue;
     double const x = number(line);
     // Accepts a header line, e.g. "seconds".
@@ -96,7 +81,7 @@ std::vector<double> from_file(std::string const& path, std::optional<std::uint64
       fail(path, at,
            fmt::format("expected a number of seconds from 0 to 1e9, found \"{}\"", line.substr(0, 40)));
     read.push_back(x);
-  } while (++at, std::getline(file, line));
+  } while (++at, detail::read_line(file, line));
   if (read.empty()) throw usage_error(detail::one_line(path + ": contains no costs"));
   if (!tasks) return read;
   std::vector<double> costs(*tasks);

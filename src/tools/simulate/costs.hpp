@@ -18,8 +18,8 @@ namespace skel::simulate {
 [[nodiscard]] std::vector<double> task_costs(std::string const& spec, std::optional<std::uint64_t> tasks,
                                              std::uint64_t seed);
 
-/// Returns the fields of a line of CSV, without the quotes of quoted ones (RFC 4180).
-[[nodiscard]] std::vector<std::string> csv_fields(std::string const& line);
+/// Returns the fields of a line of CSV; none if a quote is not closed.
+[[nodiscard]] std::vector<std::string> csv_fields(std::string_view line);
 /// Returns NaN if `text` is not a number.
 [[nodiscard]] double number(std::string_view text);
 

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "tools/simulate/costs.hpp"
 
@@ -40,11 +41,11 @@ void layer_costs::read(std::string const& path) {
           fmt::format("{}:{}: expected {}, found \"{}\"", path, at, what, line.substr(0, 60))));
   };
   if (!file) throw usage_error(detail::one_line(path + ": cannot be read"));
-  std::getline(file, line);
+  detail::read_line(file, line);
   expect(line == "what,layer,row,seconds,bytes", "a first line what,layer,row,seconds,bytes");
   std::map<std::string, rows_of_layers*> const kinds{
       {"row", &rows_}, {"first", &first_}, {"next", &next_}, {"packet", &packets_}};
-  for (++at; std::getline(file, line); ++at) {
+  for (++at; detail::read_line(file, line); ++at) {
     auto const fields = csv_fields(line);
     expect(fields.size() == 5, "five fields");
     auto const field = [&](std::size_t i) { return fields[i].empty() ? 0 : number(fields[i]); };

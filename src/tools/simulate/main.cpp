@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -21,6 +20,7 @@
 #include "tools/simulate/components.hpp"
 #endif
 #include "base/duration.hpp"
+#include "base/text.hpp"
 
 namespace {
 
@@ -42,21 +42,20 @@ planned_failure parse_failure(std::string const& text, int ranks) {
   auto& f = planned.at;
   auto const at = text.find('@');
   auto const first = std::string_view(text).substr(0, at);
-  auto const [end, error] = std::from_chars(first.data(), first.data() + first.size(), f.rank);
-  if (at == std::string::npos || error != std::errc{} || end != first.data() + first.size())
+  auto const rank = skel::detail::to_number<int>(first);
+  if (at == std::string::npos || !rank)
     throw skel::usage_error(
         fmt::format("--fail: expected RANK@SECONDS or RANK@Nresults, found \"{}\"", text));
+  f.rank = *rank;
   if (f.rank < 0 || f.rank >= ranks)
     throw skel::usage_error(fmt::format("--fail: found rank {1}, expected 0 to {0}", ranks - 1, f.rank));
   auto const when = std::string_view(text).substr(at + 1);
   constexpr std::string_view unit = "results";
   if (when.ends_with(unit)) {
-    std::uint64_t n = 0;
-    auto const count = when.substr(0, when.size() - unit.size());
-    auto const [stop, bad] = std::from_chars(count.data(), count.data() + count.size(), n);
-    if (bad != std::errc{} || stop != count.data() + count.size() || n == 0)
+    auto const n = skel::detail::to_number<std::uint64_t>(when.substr(0, when.size() - unit.size()));
+    if (n.value_or(0) == 0)
       throw skel::usage_error(fmt::format("--fail: expected a number of results, found \"{}\"", when));
-    planned.results = n;
+    planned.results = *n;
   } else {
     f.at_seconds = skel::detail::parse_duration(when).count();
   }
