@@ -1,8 +1,10 @@
 #include "skel/sim/run.hpp"
 
 #include <cmath>
+#include <fstream>
 #include <simgrid/s4u/Engine.hpp>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "world.hpp"
 
@@ -16,6 +18,19 @@ world& running(char const* caller) {
   return *w;
 }
 
+// A rank has a stack and a page that guards it. Where the system does not allow so many mappings, SimGrid
+// aborts.
+void require_stacks(std::size_t ranks) {
+  constexpr std::size_t of_the_process = 1000;
+  std::size_t allowed = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> allowed;
+  if (auto const needed = 2 * ranks + of_the_process; allowed > 0 && needed > allowed)
+    throw usage_error(
+        detail::format("{} machines need {} memory mappings, found a limit of {}; raise it with sysctl -w "
+                       "vm.max_map_count={}",
+                       ranks, needed, allowed, needed));
+}
+
 }  // namespace
 
 outcome run(platform const& where, std::function<void(context&)> const& body, run_options const& options) {
@@ -23,6 +38,7 @@ outcome run(platform const& where, std::function<void(context&)> const& body, ru
   if (used)
     throw usage_error("skel::sim::run: one simulation per process; start another process for another");
   if (where.machines.empty()) throw usage_error("skel::sim::run: a platform without machines");
+  require_stacks(where.machines.size());
   used = true;
   world w(where, options);
   return w.run(body);

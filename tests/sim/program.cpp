@@ -58,6 +58,16 @@ TEST_CASE("a batch of simulations") {
   CHECK(bad.text.find("--tasks: ") != std::string::npos);
   CHECK(std::count(bad.text.begin(), bad.text.end(), '\n') == 1);
   CHECK(simulate("--batch " + f.file("empty", "\n")).text.find("contains no run") != std::string::npos);
+  // More machines than the system allows stacks.
+  std::size_t mappings = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> mappings;
+  if (auto const machines = std::min<std::size_t>(mappings / 2, 65536); mappings > 0 && mappings < 131072) {
+    auto const many =
+        simulate("--platform cluster:ranks=" + std::to_string(machines) + " --tasks 1 --costs constant:1s");
+    CHECK(many.code == 2);
+    CHECK(many.text.find("raise it with sysctl -w vm.max_map_count=") != std::string::npos);
+    CHECK(std::count(many.text.begin(), many.text.end(), '\n') == 1);
+  }
   CHECK(simulate("--batch /nonexistent").text.find("/nonexistent: cannot be read") != std::string::npos);
 }
 
