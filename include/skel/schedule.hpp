@@ -213,16 +213,22 @@ struct results_policy {
   bool concentrated = false;  ///< once at the end
   std::uint64_t batch = 0;    ///< streamed: results per message; 0: about 100 us of work
   /// An upper bound on the tasks that have been handed out and whose results the sink has not
-  /// received. 0: 65,536, or 32 per rank if that is more, where the schedule allows a bound.
+  /// received. With one task per thread or more, no thread waits for a place that another one holds. 0:
+  /// as many as `window_bytes` allows, and at most 65,536, or 32 per rank if that is more, where the
+  /// schedule allows a bound.
   std::uint64_t window = 0;
+  /// The same bound in bytes of results, and of tasks of an on_root source, as estimated from those that
+  /// have come; at least one task per thread. Not for into() and reduced(). 0: a quarter of the memory that
+  /// the root has left when the farm begins, unless `window` is given.
+  std::uint64_t window_bytes = 0;
   friend bool operator==(results_policy const&, results_policy const&) = default;
 };
 /// The two results policies.
 namespace results {
 /// Results travel as they are computed, `batch` per message (0: about 100 us of work).
-[[nodiscard]] constexpr results_policy streamed(std::uint64_t batch = 0) { return {false, batch, 0}; }
+[[nodiscard]] constexpr results_policy streamed(std::uint64_t batch = 0) { return {false, batch}; }
 /// Each rank keeps its results until its tasks are done.
-[[nodiscard]] constexpr results_policy concentrated() { return {true, 0, 0}; }
+[[nodiscard]] constexpr results_policy concentrated() { return {true}; }
 }  // namespace results
 /// From "streamed[:batch=N]" or "concentrated". Another text throws usage_error.
 [[nodiscard]] results_policy parse_results(std::string_view spec);

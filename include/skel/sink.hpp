@@ -32,8 +32,9 @@ enum class flow : bool {
 template <class F>
 struct ordered {
   F function;  ///< the function, or a reference to it
-  /// Upper bound on the number of tasks handed out beyond the first missing one. 0: a default, if
-  /// the schedule allows a bound.
+  /// Upper bound on the number of tasks handed out beyond the first missing one. 0: as many as have
+  /// results in a quarter of the root's memory (results_policy::window_bytes), if the schedule allows a
+  /// bound.
   std::uint64_t window = 0;
   /// Wraps `f` with the window `w`.
   explicit ordered(F f, std::uint64_t w = 0) : function(std::forward<F>(f)), window(w) {}

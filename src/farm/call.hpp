@@ -55,8 +55,10 @@ class farm_call : public collective_run {
       : collective_run(ctx, call_options_of(options, "farm"), "farm"),
         work_(work),
         setup_(ctx, work, std::move(policy), options, root_),
-        sink_(engine_, work, setup_.traits, ctx.is_root() ? setup_.options.checkpoint : std::nullopt),
-        stream_(work, setup_.traits.payload, ctx.is_root(), setup_.options.results.window) {
+        sink_(engine_, work, setup_.traits, ctx.is_root() ? setup_.options.checkpoint : std::nullopt,
+              setup_.bytes_of_window()),
+        stream_(work, setup_.traits.payload, ctx.is_root(), setup_.options.results.window,
+                setup_.window_bytes) {
     setup_.describe(call_, work, engine_.options().check_inputs);
     computes_ = setup_.computes();
   }
@@ -116,6 +118,10 @@ class farm_call : public collective_run {
   }
   void supply();
   void drain_sink();
+  /// Before the ledger gives out tasks: what it may give follows the sizes of tasks and results.
+  void resize_window() {
+    if (sink_.window().limited()) ledger_->resize_window(sink_.window().tasks(stream_.task_bytes()));
+  }
   void abort(std::string const& text) override { tell_ledger(&ledger::abort, text); }
   /// An idle thread's duties between two quanta, without the lock.
   void after_work() {
@@ -248,6 +254,7 @@ void farm_call<Roles>::drain_sink() {
         actions list;
         set_time();
         if (progress.error) ledger_->sink_failed(progress.error->first, progress.error->second, list);
+        resize_window();
         ledger_->sunk(progress.sunk, progress.next, list);
         if (progress.stop) ledger_->stop_early(list);
         perform(list);

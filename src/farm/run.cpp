@@ -45,7 +45,9 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   }
   worker_ = role::farm_worker(setup_.worker(engine_, call_.hash(), threads_));
   if (is_root() && setup_.options.audit > 0) audits_.emplace(work, engine_);
-  if (is_root()) ledger_.emplace(setup_.ledger(call_.hash(), in_place_, sink_.restored_tasks()));
+  if (!is_root()) return;
+  ledger_.emplace(setup_.ledger(call_.hash(), in_place_, sink_.restored_tasks()));
+  resize_window();
 }
 
 void farm_run::begin(std::unique_lock<std::mutex>& lock) {

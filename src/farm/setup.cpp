@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/memory.hpp"
 #include "call/checkpoint_interval.hpp"
 #include "call/power_probe.hpp"
 #include "call/quantum.hpp"
@@ -21,6 +22,7 @@ namespace skel::detail {
 namespace {
 constexpr std::uint64_t least_window = 65536;
 constexpr std::uint64_t window_per_rank = 32;  // or grants are small, so the root sends many
+constexpr std::uint64_t memory_share = 4;      // a quarter of it
 constexpr std::uint64_t least_first_grant = 64;
 constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
 // A task is costly if it costs more than a thread's share of all costs over this.
@@ -54,8 +56,17 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
   bool const bounded =
       asks_root(policy) && policy.start == start_with::nothing && !options.results.concentrated;
   bool const reorders = options.cost || options.team_size.is_chosen();
-  if (window == 0 && bounded && !(traits.ordered && reorders) && !audit_holds())
-    window = std::max(least_window, window_per_rank * static_cast<std::uint64_t>(size));
+  window_bytes = options.results.window_bytes;
+  if (window > 0 || !bounded || (traits.ordered && reorders) || audit_holds()) return;
+  window = std::max(least_window, window_per_rank * static_cast<std::uint64_t>(size));
+  if (window_bytes == 0 && rank == root) window_bytes = available_memory() / memory_share;
+}
+
+// Merged results are few, and those with a place of their own are kept anyway. On one rank, results go to the
+// sink as they are computed.
+window_size farm_setup::bytes_of_window() const {
+  if (traits.merged || traits.in_place || size == 1) return {};
+  return {window_bytes, traits.result_is_raw ? traits.result_bytes : 0};
 }
 
 // In the order in which the tasks begin.
@@ -87,6 +98,7 @@ role::rank_range farm_setup::workers() const {
 void farm_setup::check_choices() const {
   policy.check();
   require_count("farm", "window", options.results.window);
+  require_count("farm", "window_bytes", options.results.window_bytes);
   require_count("farm", "the batch of streamed results", options.results.batch);
   require_count("farm", "the times of on_error", options.on_error.times);
   if (options.task_time_limit_seconds)
@@ -109,13 +121,13 @@ void farm_setup::check_choices() const {
     throw usage_error(
         "farm: cost needs tasks that are known beforehand, but those of an on_root source are not: use a "
         "replicated list, or let the source give the most costly tasks first");
-  if (options.cost && traits.ordered && (options.results.window > 0 || traits.window > 0))
+  bool const window = wants_window();
+  if (options.cost && traits.ordered && window)
     throw usage_error(
         "farm: a window of an ordered sink counts from the first missing task, but with cost that may be the "
         "last one to begin: use no window, or another sink");
   if (options.audit != 0) check_audit();
   bool const dealt = policy.start != start_with::nothing;
-  bool const window = options.results.window > 0 || traits.window > 0;
   if (traits.payload && dealt)
     throw usage_error("schedule " + policy.name +
                       " deals tasks beforehand, but an on_root source is a stream whose end "
@@ -175,8 +187,7 @@ void farm_setup::check_audit() const {
 // Whether results of a rank that is found at fault must not have reached the sink. A window, and a
 // checkpoint, need results in the sink as they come.
 bool farm_setup::audit_holds() const {
-  return options.audit > 0 && !traits.payload && !options.checkpoint && options.results.window == 0 &&
-         traits.window == 0;
+  return options.audit > 0 && !traits.payload && !options.checkpoint && !wants_window();
 }
 
 void farm_setup::describe(call_description& call, farm_work const& work,

@@ -10,6 +10,7 @@
 #include "skel/context.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/farm.hpp"
+#include "window_size.hpp"
 
 namespace skel::detail {
 
@@ -25,6 +26,7 @@ struct farm_setup {
   int size = 1;  ///< ranks of the context
   int rank = 0;
   int root = 0;
+  std::uint64_t window_bytes = 0;  ///< of the open tasks, on the root; 0: no limit
   std::vector<double> costs;  ///< of each task, by its number in the list; the average is 1; empty: unknown
   std::uint64_t costly = 0;   ///< number of tasks so costly that no other is to wait for one on its rank
 
@@ -41,6 +43,8 @@ struct farm_setup {
   }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;
+  /// The limit in bytes for the window, if there is one.
+  [[nodiscard]] window_size bytes_of_window() const;
   /// What these tasks cost; unknown: their number.
   [[nodiscard]] double cost_of(task_range const& tasks, farm_work const& work) const;
   [[nodiscard]] role::farm_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
@@ -51,6 +55,9 @@ struct farm_setup {
   void check_choices() const;
   [[nodiscard]] bool may_audit() const;
   void check_audit() const;
+  [[nodiscard]] bool wants_window() const {
+    return options.results.window > 0 || options.results.window_bytes > 0 || traits.window > 0;
+  }
   [[nodiscard]] bool audit_holds() const;
   [[nodiscard]] task_costs costs_in_order() const;
   [[nodiscard]] std::uint64_t count_costly(int threads) const;

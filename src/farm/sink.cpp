@@ -8,13 +8,18 @@
 namespace skel::detail {
 
 farm_sink::farm_sink(engine& of, farm_work& work, farm_traits const& traits,
-                     std::optional<checkpoint_options> const& checkpoint)
-    : engine_(of), stage_(work, traits.ordered, traits.merged) {
+                     std::optional<checkpoint_options> const& checkpoint, window_size window)
+    : engine_(of), stage_(work, traits.ordered, traits.merged), window_(window) {
   if (!checkpoint) return;
   recorder_ = std::make_unique<farm_recorder>(of, work, traits, *checkpoint);
   stage_.record_to([this](range_list const& ranges, std::span<std::byte const> results) {
     recorder_->add(ranges, results);
   });
+}
+
+void farm_sink::push(result_batch batch, range_list const& accepted) {
+  if (batch.is_packed()) window_.came(count_tasks(batch.ranges), batch.packed.bytes().size());
+  stage_.push(std::move(batch), accepted);
 }
 
 void farm_sink::push_left_out(task_id task) {
@@ -29,7 +34,7 @@ void farm_sink::push_restored() {
   if (!recorder_) return;
   for (auto& batch : recorder_->take_restored()) {
     auto const ranges = batch.ranges;
-    stage_.push(std::move(batch), ranges);
+    push(std::move(batch), ranges);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "recorder.hpp"
 #include "sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
+#include "window_size.hpp"
 
 namespace skel::detail {
 
@@ -23,10 +24,11 @@ class farm_sink {
  public:
   /// Opens the store if there are checkpoints. Throws usage_error if it does not fit the options.
   farm_sink(engine& of, farm_work& work, farm_traits const& traits,
-            std::optional<checkpoint_options> const& checkpoint);
+            std::optional<checkpoint_options> const& checkpoint, window_size window);
 
   // --- under the engine's lock
-  void push(result_batch batch, range_list const& accepted) { stage_.push(std::move(batch), accepted); }
+  void push(result_batch batch, range_list const& accepted);
+  [[nodiscard]] window_size const& window() const { return window_; }
   /// An ordered sink passes over this task, which has no result.
   void push_left_out(task_id task);
   /// Results of an earlier run go to the sink first.
@@ -64,6 +66,7 @@ class farm_sink {
   engine& engine_;
   sink_stage stage_;
   std::unique_ptr<farm_recorder> recorder_;  // with checkpoints
+  window_size window_;
   farm_help help_;
   std::atomic_flag busy_;
   std::atomic<std::uint64_t> sunk_{0};

@@ -1,6 +1,7 @@
 #include "stream.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "call/user_code.hpp"
 #include "skel/bytes.hpp"
@@ -11,8 +12,14 @@ namespace {
 constexpr std::uint64_t most_ahead = 16384;  // most tasks pulled before they are granted
 }  // namespace
 
-farm_stream::farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window)
-    : work_(work), payload_(payload), is_root_(is_root), ahead_(std::min(window, most_ahead)) {}
+farm_stream::farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window,
+                         std::uint64_t bytes)
+    : work_(work),
+      payload_(payload),
+      is_root_(is_root),
+      most_ahead_(std::min(window, most_ahead)),
+      bytes_ahead_(bytes > 0 ? bytes : std::numeric_limits<std::uint64_t>::max()),
+      ahead_(most_ahead_) {}
 
 void farm_stream::store(std::span<task_range const> ranges, std::span<std::byte const> bytes,
                         transport::packet const& whole) {
@@ -67,12 +74,18 @@ std::unique_lock<std::mutex> farm_stream::turn() {
 
 farm_stream::supply farm_stream::pull(std::uint64_t pooled, std::unique_lock<std::mutex>& engine) {
   supply got;
-  std::uint64_t pulled = 0;
-  got.error = thrown_by([&] { pulled = work_.pull(ahead_ - pooled, got.ended); });
+  farm_work::pulled_tasks pulled;
+  got.error = thrown_by([&] { pulled = work_.pull(ahead_ - pooled, bytes_ahead_); });
   engine.lock();
   if (!got.error) got.error = thrown_by([&] { work_.accept_pulled(); });
+  got.ended = pulled.ended;
   source_ended_ = got.ended || got.error;
-  if (!got.error) supplied_ += pulled;
+  if (!got.error) supplied_ += pulled.count;
+  if (pulled.count > 0) {
+    task_bytes_ = static_cast<double>(pulled.bytes) / static_cast<double>(pulled.count);
+    auto const fitting = static_cast<double>(bytes_ahead_) / task_bytes_;
+    ahead_ = static_cast<std::uint64_t>(std::clamp(fitting, 1.0, static_cast<double>(most_ahead_)));
+  }
   got.available = supplied_;
   return got;
 }

@@ -20,10 +20,13 @@ namespace skel::detail {
 /// pull() under the engine's lock.
 class farm_stream {
  public:
-  /// `window`: most tasks pulled before they are granted. Does nothing if tasks have no payload.
-  farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window);
+  /// `window`: most tasks pulled before they are granted, and `bytes` of them. Does nothing if tasks have no
+  /// payload.
+  farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window, std::uint64_t bytes);
 
   [[nodiscard]] bool carries_tasks() const { return payload_; }
+  /// Mean bytes of the tasks pulled last; 0: none yet.
+  [[nodiscard]] double task_bytes() const { return task_bytes_; }
 
   // --- messages that give tasks
   /// Keeps the payloads of `ranges`: `bytes` within the message `whole`.
@@ -62,7 +65,9 @@ class farm_stream {
   farm_work& work_;
   bool payload_;
   bool is_root_;
-  std::uint64_t ahead_;
+  std::uint64_t most_ahead_, bytes_ahead_;
+  std::uint64_t ahead_;  // most_ahead_, or fewer tasks if they take more than bytes_ahead_
+  double task_bytes_ = 0;
   std::unordered_map<task_id, packed_task> payloads_;
   std::mutex source_;
   bool source_ended_ = false;

@@ -39,6 +39,7 @@ team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, 
   l.on_error = setup_.options.on_error;
   l.restored = sink_.restored_tasks();
   ledger_.emplace(std::move(l));
+  resize_window();
 }
 
 void team_farm_run::begin(std::unique_lock<std::mutex>& lock) {

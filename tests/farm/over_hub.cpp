@@ -177,6 +177,47 @@ TEST_CASE("an ordered sink receives the results in task order, within its window
   CHECK(got == expected(500));
 }
 
+TEST_CASE("a window in bytes bounds the large results that wait, and the large tasks that are pulled") {
+  constexpr std::size_t bytes = 100'000;
+  constexpr std::uint64_t n = 300, window = 10;
+  for (char const* const how : {"auto", "first-come", "guided"}) {
+    hub::job job(4, 1);
+    std::atomic<bool> first_done = false;
+    std::atomic<std::uint64_t> farthest = 0, sunk = 0, most_open = 0;
+    auto const slow_first = [&](std::uint64_t i) {
+      if (i == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        first_done = true;
+      } else if (!first_done) {
+        farthest = std::max(farthest.load(), i);
+      }
+      return std::string(bytes, 'x');
+    };
+    skel::farm_options const options{.results = {.window_bytes = window * bytes}};
+    job.run([&](skel::context& ctx) {
+      skel::farm(ctx, skel::indices(n), slow_first, skel::any_schedule(how),
+                 skel::ordered([&](skel::task_id, std::string const&) { ++sunk; }), options);
+    });
+    INFO(how);
+    check_no_errors(job, 4);
+    CHECK(sunk.exchange(0) == n);
+    CHECK(farthest <= window + 1);  // a message has some bytes more than its results
+    job.run([&](skel::context& ctx) {
+      auto const open = [&] {
+        return std::views::iota(std::uint64_t{0}, n) | std::views::transform([&](std::uint64_t i) {
+                 most_open = std::max(most_open.load(), i - sunk);
+                 return std::string(bytes, 'x');
+               });
+      };
+      skel::farm(
+          ctx, skel::on_root(open), [](std::string const& s) { return s.size(); }, skel::any_schedule(how),
+          [&](skel::task_id, std::size_t) { ++sunk; }, options);
+    });
+    CHECK(sunk == n);
+    CHECK(most_open <= 3 * window);
+  }
+}
+
 TEST_CASE("a reduced sink merges every result once") {
   for (int threads : {1, 2}) {
     hub::job job(4, threads);

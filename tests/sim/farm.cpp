@@ -135,6 +135,49 @@ TEST_CASE("times are those computed by hand") {
   CHECK(asked.seconds < 1.1 * p.ideal_seconds(total_cost(n)));
 }
 
+namespace {
+
+// Seconds of 120 tasks of one second on four machines.
+double windowed(std::string const& schedule, std::uint64_t window, bool ordered) {
+  sim::platform p;
+  p.machines = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
+  p.wires.bandwidth_bytes_per_second = 1e9;
+  return forked::run([&] {
+           double seconds = 0;
+           sim::run(p, [&](skel::context& ctx) {
+             std::uint64_t sunk = 0;
+             auto const sink = [&](skel::task_id, std::uint64_t) { ++sunk; };
+             auto const task = [](std::uint64_t i) {
+               sim::spend(1);
+               return i;
+             };
+             skel::any_schedule const how(schedule);
+             auto const r =
+                 ordered
+                     ? skel::farm(ctx, skel::indices(120), task, how, skel::ordered(sink, window)).report
+                     : skel::farm(ctx, skel::indices(120), task, how, sink, {.results = {.window = window}})
+                           .report;
+             if (ctx.is_root() && sunk == 120) seconds = r.seconds;
+           });
+           return std::vector{seconds};
+         })
+      .front();
+}
+
+}  // namespace
+
+TEST_CASE("a window with a place per thread keeps all of them busy, a smaller one as many as it has places") {
+  for (char const* const schedule : {"auto", "first-come", "first-come:chunk=3", "guided"})
+    for (bool const ordered : {true, false})
+      for (std::uint64_t const window : {3, 4, 5, 7, 8, 9, 20}) {
+        INFO(schedule << (ordered ? ", ordered" : "") << ", window " << window);
+        double const ideal = 120.0 / static_cast<double>(std::min<std::uint64_t>(window, 4));
+        double const seconds = windowed(schedule, window, ordered);
+        CHECK(seconds > 0.99 * ideal);
+        CHECK(seconds < ideal / 0.9);
+      }
+}
+
 TEST_CASE("load that changes slows a machine down") {
   sim::platform p;
   p.machines = {{"a", 1}, {"b", 1, {{10, 0.5}}}};

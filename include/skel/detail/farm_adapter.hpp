@@ -1,6 +1,7 @@
 // The farm's adapter: the user's source, function and sink as a farm_work.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -11,6 +12,7 @@
 #include "skel/detail/contents.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/result_store.hpp"
+#include "skel/detail/route.hpp"
 #include "skel/detail/task_function.hpp"
 #include "skel/detail/task_store.hpp"
 #include "skel/detail/type_names.hpp"
@@ -63,6 +65,7 @@ class farm_work_of final : public farm_work {
     }
     t.task_bytes = sizeof(task);
     t.result_bytes = sizeof(result);
+    t.result_is_raw = route_of<result> == route::raw;
     t.types = type_names(typeid(task), typeid(result));
     t.function = typeid(F).name();
     return t;
@@ -226,20 +229,25 @@ class farm_work_of final : public farm_work {
     return bytes;
   }
 
-  std::uint64_t pull(std::uint64_t most, bool& ended) override {
+  pulled_tasks pull(std::uint64_t most, std::uint64_t most_bytes) override {
+    pulled_tasks got;
+    got.ended = true;
     if constexpr (payload) {
       auto& [range, next, pulled, tasks] = stream_;
       if (!range) {
         range.emplace(source_.open());
         next.emplace(std::ranges::begin(*range));
       }
-      for (; pulled.size() < most && *next != std::ranges::end(*range); ++*next) pulled.push_back(**next);
-      ended = *next == std::ranges::end(*range);
-      return pulled.size();
+      for (; pulled.size() < most && got.bytes < most_bytes && *next != std::ranges::end(*range); ++*next) {
+        pulled.push_back(**next);
+        got.bytes += std::max(sizeof(task), packed_size(pulled.back()));
+      }
+      got.ended = *next == std::ranges::end(*range);
+      got.count = pulled.size();
     } else {
-      ended = true;
-      return 0;
+      static_cast<void>(most), static_cast<void>(most_bytes);
     }
+    return got;
   }
 
   void accept_pulled() override {

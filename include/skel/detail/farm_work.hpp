@@ -57,6 +57,7 @@ struct farm_traits {
   std::string function{};  // likewise
   std::size_t task_bytes = 0;
   std::size_t result_bytes = 0;  // of one result as an object
+  bool result_is_raw = false;    // which is all that it takes
 };
 
 /// The numbers of tasks below are positions in the order in which tasks begin: begin_in(), or that of the
@@ -119,9 +120,15 @@ class farm_work {
   [[nodiscard]] virtual std::vector<std::byte> compared(std::span<std::byte const> packed) const = 0;
   virtual void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const = 0;
 
-  // The source of an on_root farm. pull(): one thread at a time, without the engine's lock; returns
-  // how many tasks are ready to be accepted. The others: under the engine's lock.
-  virtual std::uint64_t pull(std::uint64_t most, bool& ended) = 0;
+  // The source of an on_root farm. pull(): one thread at a time, without the engine's lock; says
+  // how many tasks are ready to be accepted, `most` or those of `most_bytes`. The others: under the
+  // engine's lock.
+  struct pulled_tasks {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;  // as far as they are known without packing
+    bool ended = false;       // the source has no more
+  };
+  virtual pulled_tasks pull(std::uint64_t most, std::uint64_t most_bytes) = 0;
   virtual void accept_pulled() = 0;
   [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;
   virtual void pack_task(task_id id, std::vector<std::byte>& out) const = 0;

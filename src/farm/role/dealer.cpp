@@ -61,6 +61,7 @@ void farm_dealer::lost(std::size_t index) {
   count(ranks_[index], -1);
   ranks_[index].alive = false;
   ranks_[index].waiting = false;
+  ranks_[index].held = 0;
   loads_.lost(index);
   last_lost_ = index;
 }
@@ -159,8 +160,28 @@ void farm_dealer::give(std::size_t index, std::uint64_t n, assignments& out) {
   if (taken == 0) return;
   given_ += taken;
   ranks_[index].waiting = false;
+  ranks_[index].held += taken;
   loads_.granted(index, taken);
   out.push_back({index, std::move(tasks)});
+}
+
+void farm_dealer::finished(std::size_t index, std::uint64_t tasks) {
+  auto& held = ranks_[index].held;
+  held -= std::min(held, tasks);
+  loads_.finished(index, tasks);
+}
+
+// A window has a place for each thread, and each rank has its part of the others: a rank that asks ahead must
+// not take the place for which the thread of another one waits.
+std::uint64_t farm_dealer::most_for(std::size_t index) const {
+  if (pool_.window() == 0) return pool_.tasks();
+  auto const& r = ranks_[index];
+  auto const threads = static_cast<double>(std::max(1, threads_));
+  auto const known = loads_.share(index, static_cast<std::size_t>(computing_));
+  auto const part = known > 0 ? known : static_cast<double>(r.threads) / threads;
+  auto const more = std::max(0.0, static_cast<double>(pool_.window()) - threads) * part;
+  auto const most = static_cast<std::uint64_t>(r.threads) + static_cast<std::uint64_t>(more);
+  return most > r.held ? std::min(most - r.held, pool_.places()) : 0;
 }
 
 // Only while the root computes and asks: it takes the tasks that are kept for it.
@@ -217,7 +238,9 @@ void farm_dealer::serve_now(std::size_t index, bool last, assignments& out) {
   auto& r = ranks_[index];
   if (!r.waiting || !r.alive || stopped_ || !dealt_ || keeps_for_root(index)) return;
   if (!pool_.empty()) {
-    give(index, grant_for(index), out);
+    auto const most = most_for(index);
+    if (most == 0) return;
+    give(index, std::min(most, grant_for(index)), out);
     if (held_back_ && pool_.empty()) serve_all(last, out);  // no more tasks to wait for
   } else if (last) {
     r.waiting = false;
@@ -267,7 +290,14 @@ void farm_dealer::hash(digest& d) const {
   loads_.hash(d);
   d.add(dealt_).add(given_).add(held_back_).add(stopped_).add(last_lost_.value_or(~std::size_t{0}));
   for (auto const& r : ranks_)
-    d.add(r.alive).add(r.computes).add(r.hello).add(r.waiting).add(r.closed).add(r.wanted).add(r.grants);
+    d.add(r.alive)
+        .add(r.computes)
+        .add(r.hello)
+        .add(r.waiting)
+        .add(r.closed)
+        .add(r.wanted)
+        .add(r.held)
+        .add(r.grants);
 }
 
 }  // namespace skel::role

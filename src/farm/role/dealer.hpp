@@ -1,6 +1,7 @@
 // Decides which rank of a farm gets which tasks.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <vector>
@@ -59,6 +60,14 @@ class farm_dealer {
   void push(assignments& out);
   /// Counts a task that is given without a request.
   void count_given() { ++given_; }
+  /// The rank has said how many tasks it holds.
+  void holds(std::size_t index, std::uint64_t tasks) { ranks_[index].held = tasks; }
+  /// This many tasks of the rank have ended.
+  void finished(std::size_t index, std::uint64_t tasks);
+  /// Number of threads of the living ranks that compute, as far as they have said hello.
+  [[nodiscard]] std::uint64_t all_threads() const {
+    return static_cast<std::uint64_t>(std::max(0, threads_));
+  }
   /// From now on nothing is given.
   void stop();
 
@@ -100,6 +109,7 @@ class farm_dealer {
     int threads = 1;
     double power = 0;
     std::uint64_t wanted = 1;
+    std::uint64_t held = 0;  // tasks given and not finished; after losses an estimate
     unsigned grants = 0;
     friend bool operator==(rank const&, rank const&) = default;
   };
@@ -107,6 +117,7 @@ class farm_dealer {
   void count(rank const& r, int sign);
   void give(std::size_t index, std::uint64_t n, assignments& out);
   void serve_now(std::size_t index, bool last, assignments& out);
+  [[nodiscard]] std::uint64_t most_for(std::size_t index) const;
   [[nodiscard]] std::uint64_t grant_for(std::size_t index);
   [[nodiscard]] bool keeps_for_root(std::size_t index) const;
   [[nodiscard]] std::uint64_t adaptive_grant(std::size_t index) const;

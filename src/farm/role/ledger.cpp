@@ -137,6 +137,10 @@ void farm_ledger::sunk(std::uint64_t count, task_id next, farm_actions& out) {
   maybe_complete(out);
 }
 
+void farm_ledger::resize_window(std::uint64_t tasks) {
+  dealer_.pool().resize_window(std::min(config_.window, std::max(tasks, dealer_.all_threads())));
+}
+
 void farm_ledger::maybe_complete(farm_actions& out) {
   if (audits_.on() && config_.audit_holds && !stopping() && source_ended_ && recorded_.count() == available_)
     for (std::size_t i = 0; i < config_.ranks.count; ++i) release(i, out);
@@ -204,6 +208,8 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
     on_stock(*index, *s, out);
   } else if (auto const* const f = std::get_if<farm::task_failed>(&m)) {
     on_task_failed(*index, *f, out);
+    dealer_.serve(*index, no_more(), decided_);  // a window may have room for the rank now
+    give(out);
   }
 }
 
@@ -258,7 +264,7 @@ void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_act
     audit(index, m.ranges, out);
   else
     record(m.ranges, out);
-  if (directs()) dealer_.loads().finished(index, count_tasks(m.ranges));
+  dealer_.finished(index, count_tasks(m.ranges));
   told(index, m.here);
   if (m.wanted > 0) dealer_.asks(index, m.wanted);
   dealer_.serve(index, no_more(), decided_);

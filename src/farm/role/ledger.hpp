@@ -69,6 +69,8 @@ class farm_ledger {
   void supplied(std::uint64_t available, bool ended, farm_actions& out);
   /// The sink has received `count` results so far. An ordered sink waits for task `next`.
   void sunk(std::uint64_t count, task_id next, farm_actions& out);
+  /// The window holds this many tasks, but at least one per thread, and at most config.window.
+  void resize_window(std::uint64_t tasks);
   void sink_failed(task_id id, std::string text, farm_actions& out);
   void source_failed(std::string text, farm_actions& out);
   void stop_early(farm_actions& out);

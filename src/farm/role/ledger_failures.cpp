@@ -10,6 +10,7 @@ void farm_ledger::on_task_failed(std::size_t index, farm::task_failed const& m, 
   task_range const task{m.task, 1, 1};
   if (stopping() || !tasks_exist(index, {task}, out)) return;
   stock_.moved();
+  dealer_.finished(index, 1);
   if (watches(index)) begun_.results(index, dealer_.threads(index), {task}, {}, now_);
   if (suspects_.acquit(m.task)) give_suspects(out);  // it throws, so it ended no rank
   if (audits_.open(m.task)) {                        // it ran on another rank

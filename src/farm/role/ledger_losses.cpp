@@ -66,6 +66,7 @@ void farm_ledger::take_stock(farm_actions& out) {
 void farm_ledger::on_stock(std::size_t index, farm::stock const& m, farm_actions& out) {
   if (!stock_.awaits(index, m.round) || !tasks_exist(index, m.held, out)) return;
   stock_.answered(index, m.held);
+  dealer_.holds(index, count_tasks(m.held));
   finish_stock(out);
 }
 

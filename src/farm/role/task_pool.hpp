@@ -31,17 +31,20 @@ class task_pool {
   /// The sink has received `count` results so far. An ordered sink waits for task `next`.
   void sunk(std::uint64_t count, task_id next);
 
+  /// From now on the window holds this many tasks; 0: no limit.
+  void resize_window(std::uint64_t tasks) { window_ = tasks; }
+  [[nodiscard]] std::uint64_t window() const { return window_; }
+  /// Number of tasks, from the next one on, that the window allows to give out. Only with a window.
+  [[nodiscard]] std::uint64_t places() const { return empty() ? 0 : tasks_of_window(ranges_.front()); }
   /// Whether the window allows the next task to be given out.
-  [[nodiscard]] bool room() const { return window_ == 0 || tasks_of_window(task_range{next_task(), 1}) > 0; }
-  [[nodiscard]] bool windowed() const { return window_ > 0; }
+  [[nodiscard]] bool room() const { return window_ == 0 || places() > 0; }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
   [[nodiscard]] std::deque<task_range> const& ranges() const { return ranges_; }
   friend bool operator==(task_pool const&, task_pool const&) = default;
-  void hash(digest& d) const { d.add(ranges_).add(sunk_).add(sink_next_); }
+  void hash(digest& d) const { d.add(ranges_).add(sunk_).add(sink_next_).add(window_); }
 
  private:
-  [[nodiscard]] task_id next_task() const { return ranges_.front().first; }
   [[nodiscard]] std::uint64_t open() const;
   [[nodiscard]] std::uint64_t tasks_of_window(task_range const& next) const;
 

@@ -12,7 +12,10 @@ constexpr unsigned longest_wait = 2;
 }  // namespace
 
 team_ledger::team_ledger(team_ledger_config config)
-    : config_(std::move(config)), roll_(config_.ranks, config_.call_hash), members_(config_.ranks.count) {
+    : config_(std::move(config)),
+      window_(config_.window),
+      roll_(config_.ranks, config_.call_hash),
+      members_(config_.ranks.count) {
   count_able();
   for (auto const& r : config_.restored) {
     recorded_.insert(r);
@@ -70,6 +73,10 @@ void team_ledger::sunk(std::uint64_t count, task_id next, team_actions& out) {
   maybe_complete(out);
 }
 
+void team_ledger::resize_window(std::uint64_t tasks) {
+  window_ = std::min(config_.window, std::max<std::uint64_t>(tasks, able_));
+}
+
 // The sink may still throw while results wait for it, so the run ends only when it has received all.
 void team_ledger::maybe_complete(team_actions& out) {
   if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ + left_out_ == available_)
@@ -113,9 +120,9 @@ void team_ledger::update_free(rank_id rank) {
 }
 
 bool team_ledger::has_room(task_id id) const {
-  if (config_.window == 0) return true;
-  if (config_.ordered) return id < sink_next_ + config_.window;
-  return available_ - pooled_ - accused_.size() < sunk_ + left_out_ + config_.window;
+  if (window_ == 0) return true;
+  if (config_.ordered) return id < sink_next_ + window_;
+  return available_ - pooled_ - accused_.size() < sunk_ + left_out_ + window_;
 }
 
 // The task that begins next, and the size of its team. While the largest task waits for ranks, smaller ones

@@ -47,6 +47,8 @@ class team_ledger {
                 std::span<double const> costs, team_actions& out);
   /// The sink has received `count` results so far. An ordered sink waits for task `next`.
   void sunk(std::uint64_t count, task_id next, team_actions& out);
+  /// The window holds this many tasks, but at least one per rank, and at most what the configuration says.
+  void resize_window(std::uint64_t tasks);
   void sink_failed(task_id id, std::string text, team_actions& out);
   void source_failed(std::string text, team_actions& out);
   void stop_early(team_actions& out);
@@ -129,6 +131,7 @@ class team_ledger {
   void maybe_complete(team_actions& out);
 
   team_ledger_config config_;
+  std::uint64_t window_ = 0;  // config_.window, or what resize_window() made of it
   roll_call roll_;
   std::vector<member> members_;
   bool enlisted_ = false;   // the root computes, because no other rank is left
