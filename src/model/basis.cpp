@@ -131,6 +131,10 @@ class parser {
 
 }  // namespace
 
+bool basis_function::depends_on(std::string_view variable) const {
+  return std::ranges::find(factors, variable, &factor::variable) != factors.end();
+}
+
 double basis_function::operator()(point const& at) const {
   double product = 1;
   for (auto const& f : factors) {

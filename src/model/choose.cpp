@@ -19,6 +19,7 @@ constexpr std::size_t most_terms = 3;  // in addition to the constant
 constexpr double highest_degree = 3;   // total degree of a term
 constexpr double exact = 1e-3;         // mean relative error, the accuracy of a measurement
 constexpr int most_folds = 10;
+constexpr double most_dependent = 1e6;  // condition number of the columns
 
 // Groups the samples by configuration: samples of one configuration have the same point.
 std::vector<std::vector<std::size_t>> configurations(std::span<observation const> samples) {
@@ -241,7 +242,6 @@ std::vector<trial> try_all(std::vector<basis_function> const& candidates,
     if (!column) continue;
     Eigen::MatrixXd wider(columns.rows(), columns.cols() + 1);
     wider << columns, *column;
-    constexpr double most_dependent = 1e6;
     if (check_columns(wider).condition > most_dependent) continue;
     auto found = test.errors(wider);
     if (!found.empty()) tried.push_back({&candidate, std::move(wider), std::move(found)});
@@ -265,10 +265,32 @@ trial const* simplest_of_the_best(std::vector<trial> const& tried) {
   return simplest;
 }
 
+// Divides all functions but the constant by the number of ranks; of the constant alone, there is a part that
+// can be divided.
+std::vector<basis_function> divided_by_ranks(std::vector<basis_function> functions) {
+  if (functions.size() == 1) functions.emplace_back();
+  for (std::size_t i = 1; i < functions.size(); ++i) functions[i].factors.push_back({"P", -1, 0});
+  return functions;
+}
+
+// The errors of these functions; empty if they cannot be fitted.
+std::vector<double> errors_of(std::vector<basis_function> const& functions,
+                              std::span<observation const> samples, validation const& test) {
+  Eigen::MatrixXd columns(static_cast<Eigen::Index>(samples.size()),
+                          static_cast<Eigen::Index>(functions.size()));
+  for (std::size_t j = 0; j < functions.size(); ++j) {
+    auto const column = column_of(functions[j], samples);
+    if (!column) return {};
+    columns.col(static_cast<Eigen::Index>(j)) = *column;
+  }
+  if (check_columns(columns).condition > most_dependent) return {};
+  return test.errors(columns);
+}
+
 }  // namespace
 
 std::vector<basis_function> choose_basis(std::string const& name, std::span<observation const> samples,
-                                         fit_options const& options) {
+                                         fit_options const& options, bool shared_work) {
   constexpr std::size_t fewest = 5;
   if (samples.size() < fewest)
     throw usage_error(
@@ -294,7 +316,12 @@ std::vector<basis_function> choose_basis(std::string const& name, std::span<obse
     columns = best->columns;
     errors = best->errors;
   }
-  return chosen;
+  if (!shared_work || std::ranges::find(variables, "P") == variables.end() ||
+      std::ranges::any_of(chosen, [](auto const& f) { return f.depends_on("P"); }))
+    return chosen;
+  auto divided = divided_by_ranks(chosen);
+  auto const errors_of_divided = errors_of(divided, samples, test);
+  return errors_of_divided.empty() || clearly_lower(errors, errors_of_divided) ? chosen : divided;
 }
 
 std::vector<std::string> variables_left_out(std::span<observation const> samples) {

@@ -18,10 +18,13 @@ namespace skel::model {
 /// one at a time. Among those whose relative error of cross-validation is within a standard error
 /// of the least, the simplest is added. The search ends if the error falls by less than two
 /// standard errors, or below 0.1 %. Whole configurations are held out, never one of several
-/// repetitions, and once the largest third. `P` may also stand in the denominator.
+/// repetitions, and once the largest third. `P` may also stand in the denominator: if the ranks share the
+/// work (`shared_work`) and the functions found do not depend on P, they are divided by it, unless that
+/// raises the error by more than two standard errors.
 [[nodiscard]] std::vector<basis_function> choose_basis(std::string const& name,
                                                        std::span<observation const> samples,
-                                                       fit_options const& options = {});
+                                                       fit_options const& options = {},
+                                                       bool shared_work = false);
 
 /// Describes the variables that choose_basis() does not use: those missing in some samples, 0 in
 /// some, or proportional to another one.

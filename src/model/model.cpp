@@ -77,7 +77,9 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
                 model_options const& options) {
   auto const* const given = basis_for(options, t);
   t.chosen = given == nullptr;
-  auto const basis = given != nullptr ? parse_basis(*given) : choose_basis(name, samples, options.how);
+  auto const basis = given != nullptr ? parse_basis(*given)
+                                      : choose_basis(name, samples, options.how,
+                                                     t.phase == "run" && t.quantity == "seconds");
   auto const with_residuals = [&](fitted f, std::span<observation const> from) {
     if (t.chosen)
       for (auto const& text : variables_left_out(from))

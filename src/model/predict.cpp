@@ -271,6 +271,18 @@ estimate operator+(estimate a, estimate const& b) {
 
 estimate slower_of(estimate a, estimate b) { return b.seconds() > a.seconds() ? std::move(b) : std::move(a); }
 
+namespace {
+
+// "1 + n/P" for 1 + n
+std::string divided_by_ranks(std::vector<basis_function> const& basis) {
+  std::string text = "1";
+  for (auto const& f : basis)
+    if (!f.factors.empty()) text += " + " + to_string(f) + "/P";
+  return text == "1" ? "1 + 1/P" : text;
+}
+
+}  // namespace
+
 bool has_phases(skeleton_model const& m) { return m.find("sequential") != nullptr; }
 
 estimate predict(skeleton_model const& m, machine const* where, point const& sizes, int ranks,
@@ -290,6 +302,12 @@ estimate predict(skeleton_model const& m, machine const* where, point const& siz
           "fit with --halved");
   } else if (auto const* const t = m.find("run"); t != nullptr) {
     e = c.from_term(*t, "run", {});
+    if (auto const& basis = t->curve.basis;
+        ranks > 1 && std::ranges::none_of(basis, [](auto const& f) { return f.depends_on("P"); }))
+      c.warn(detail::format(
+          "run: the model does not depend on P, so this is the time of any number of ranks: fit "
+          "samples of more ranks, or with --basis \"run={}\"",
+          divided_by_ranks(basis)));
   } else {
     throw usage_error(m.name() + ": the model must have the phase sequential or run");
   }

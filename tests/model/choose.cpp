@@ -1,5 +1,6 @@
 #include "model/choose.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "catch.hpp"
@@ -76,6 +77,27 @@ TEST_CASE("the number of ranks may be a divisor") {
     for (double n = 1000; n <= 64000; n *= 4)
       samples.push_back({{{"N", n}, {"P", p}}, (1e-4 + 1e-6 * n / p) * (1 + 0.01 * dice.normal()), "s"});
   CHECK(chosen(samples) == "1 + N/P");
+}
+
+TEST_CASE("noisy samples of one and two ranks share the work unless they contradict it") {
+  auto const divides = [](double speedup, double noise, bool shared_work) {
+    int found = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      test::dice dice(seed);
+      std::vector<observation> all;
+      for (double p = 1; p <= 2; ++p)
+        for (double n = 1000; n <= 4000; n *= 2)
+          all.push_back({{{"N", n}, {"P", p}},
+                         1e-6 * n / (p == 1 ? 1 : speedup) * std::exp(noise * dice.normal()),
+                         "s"});
+      for (auto const& f : choose_basis("x", all, {}, shared_work))
+        found += std::ranges::find(f.factors, factor{"P", -1, 0}) != f.factors.end() ? 1 : 0;
+    }
+    return found;
+  };
+  CHECK(divides(2, 0.3, false) < 15);
+  CHECK(divides(2, 0.3, true) == 20);
+  CHECK(divides(1, 0.05, true) == 0);
 }
 
 TEST_CASE("too few samples or too many variables are refused") {

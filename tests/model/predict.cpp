@@ -97,6 +97,20 @@ TEST_CASE("outside of the samples the held-out error counts") {
   CHECK(predict(m, nullptr, {{"M", 1000}}, 1).deviation() == Approx(100));
 }
 
+TEST_CASE("a model of runs that does not depend on the number of ranks says so") {
+  skeleton_model m;
+  m.terms = {known("run", "1 + M", {1, 2})};
+  CHECK(predict(m, nullptr, {{"M", 20}}, 1).warnings.empty());
+  auto const warnings = predict(m, nullptr, {{"M", 20}}, 8).warnings;
+  REQUIRE(warnings.size() == 1);
+  CHECK(
+      warnings[0] ==
+      "run: the model does not depend on P, so this is the time of any number of ranks: fit samples of more "
+      "ranks, or with --basis \"run=1 + M/P\"");
+  m.terms = {known("run", "1 + M/P", {1, 2})};
+  CHECK(predict(m, nullptr, {{"M", 20}}, 8).warnings.empty());
+}
+
 TEST_CASE("missing terms and sizes are named") {
   auto const m = merge_sort();
   auto const bad = [&](point const& at, int ranks, machine const* where, predict_options const& how = {}) {

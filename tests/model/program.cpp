@@ -315,6 +315,24 @@ TEST_CASE("compare --simulate says what is missing") {
         "--simulate: expected farm, ring_steal, divide_and_conquer, multi_host or bsp, found \"other\"");
 }
 
+TEST_CASE("predict --simulate names the size that the model needs beside the tasks") {
+  test::temporary_directory const d;
+  std::string text = head;
+  for (int n = 1; n <= 8; ++n)
+    text += "2,p,farm,auto,streamed,1,1,run,,64," + std::to_string(n) + "," + std::to_string(n) +
+            ",0,0,10,1000,n=" + std::to_string(1000 * n) + "\n";
+  test::write_file(d.file("s.csv"), text);
+  REQUIRE(run("fit " + d.file("s.csv") + " -o " + d.file("m.json")).code == 0);
+  auto const predict = "predict --simulate --platform cluster:ranks=4 --ranks 4 --model " + d.file("m.json") +
+                       " --set tasks=100";
+  auto const missing = run(predict);
+  CHECK(missing.code == 2);
+  CHECK(missing.text == "skel-model: --simulate of farm: the model depends on n, set n as well: --set n=…\n");
+  auto const found = run(predict + " --set n=4000");
+  INFO(found.text);
+  CHECK(found.code == 0);
+}
+
 TEST_CASE("a search whose nodes take microseconds is simulated") {
   test::temporary_directory const d;
   std::string csv = head;

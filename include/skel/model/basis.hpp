@@ -23,6 +23,8 @@ struct basis_function {
   /// The value at this point. Throws usage_error for an unknown variable, and for a value that is
   /// not finite, such as the logarithm of 0.
   [[nodiscard]] double operator()(point const& at) const;
+  /// Whether the variable is in one of the factors.
+  [[nodiscard]] bool depends_on(std::string_view variable) const;
   friend bool operator==(basis_function const&, basis_function const&) = default;
 };
 

@@ -107,6 +107,15 @@ bool simulated(std::string const& skeleton) {
          skeleton == "multi_host" || skeleton == "bsp";
 }
 
+// Reports a size that the model needs before it is missed as a variable.
+void require_sizes(skeleton_model const& m, term const& t, point const& at) {
+  for (auto const& function : t.curve.basis)
+    for (auto const& f : function.factors)
+      if (!at.contains(f.variable))
+        throw usage_error(fmt::format("--simulate of {}: the model depends on {}, set {} as well: --set {}=…",
+                                      m.skeleton, f.variable, f.variable, f.variable));
+}
+
 term const* work_of(skeleton_model const& m) {
   return m.skeleton == "divide_and_conquer" ? m.find("sequential") : m.find("run", "busy_seconds");
 }
@@ -199,6 +208,7 @@ double simulator::mean_work(simulated_run const& run, std::optional<std::uint64_
     throw usage_error(run.model->name() +
                       ": the model has no cost per task (no busy seconds in the samples), expected --costs");
   auto const at = sizes_of(run);
+  require_sizes(*run.model, *work, at);
   double const mean = work->curve(at);
   // The draws of tasks scatter by themselves.
   bool const drawn = observed_ && (run.model->skeleton == "bsp" || run.model->skeleton == "multi_host");
@@ -213,7 +223,10 @@ bool simulator::varies(simulated_run const& run) const {
   if (of_tasks && (observed_ || distribution())) return true;
   if (of_tasks && !options_.costs.empty()) return false;
   auto const* const work = work_of(*run.model);
-  return work != nullptr && relative_error(*work, sizes_of(run)) > 0;
+  if (work == nullptr) return false;
+  auto const at = sizes_of(run);
+  require_sizes(*run.model, *work, at);
+  return relative_error(*work, at) > 0;
 }
 
 // What --costs of skel-simulate says: of so many tasks, or shares of supersteps.
@@ -298,8 +311,10 @@ std::vector<std::string> simulator::words_of(simulated_run const& run, std::opti
   double const tasks = size(run, "tasks", "number of tasks");
   if (m.skeleton == "farm") {
     double result_bytes = 8;
-    if (auto const* const bytes = m.find("run", "bytes"); bytes != nullptr)
+    if (auto const* const bytes = m.find("run", "bytes"); bytes != nullptr) {
+      require_sizes(m, *bytes, sizes_of(run));
       result_bytes = std::clamp(bytes->curve(sizes_of(run)) / tasks, 0.0, 1e9);
+    }
     std::vector<std::string> words{
         "--schedule",     run.schedule,         "--tasks", number(tasks),
         "--result-bytes", number(result_bytes), "--costs", task_costs(run, seed, tasks, folder)};
