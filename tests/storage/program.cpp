@@ -52,7 +52,7 @@ using test::contains;
 TEST_CASE("a file survives a wiped directory and a flipped bit, and both are reported") {
   eight_disks const p;
   auto const encode =
-      checkpoint("encode --code ida:6,2 --to " + p.directories + " " + p.file + " --progress always");
+      checkpoint("encode --code ida:6,2 --store " + p.directories + " " + p.file + " --progress always");
   INFO(encode.text);
   REQUIRE(encode.code == 0);
   CHECK(contains(encode.text, "encode state.bin"));
@@ -64,7 +64,7 @@ TEST_CASE("a file survives a wiped directory and a flipped bit, and both are rep
 
   std::filesystem::remove_all(p.disk(2));
   flip_a_bit(p.shard(4), 100000);
-  auto const decode = checkpoint("decode --from " + p.directories + " -o " + p.out + " state.bin");
+  auto const decode = checkpoint("decode --store " + p.directories + " -o " + p.out + " state.bin");
   INFO(decode.text);
   CHECK(decode.code == 0);
   CHECK(test::read_file(p.out) == p.data);
@@ -94,7 +94,7 @@ TEST_CASE("a generation replaces the previous one once it is whole") {
         "state.bin, generation 1: 1 MB, parity:7, 8 of 8 shards, 1 more can be lost\n");
   for (int const i : {0, 1})
     std::filesystem::remove(p.disk(i) + "/state.bin.2.00" + std::to_string(i) + ".shard");
-  auto const decode = checkpoint("decode --from " + p.directories + " -o " + p.out + " state.bin");
+  auto const decode = checkpoint("decode --store " + p.directories + " -o " + p.out + " state.bin");
   INFO(decode.text);
   CHECK(decode.code == 0);  // the previous generation
   CHECK(contains(decode.text, "state.bin, generation 2: 6 of 8 shards are readable, 7 needed"));

@@ -51,7 +51,7 @@ verb add_encode(CLI::App& program, arguments& a) {
           "--code", a.code,
           "replicate:COPIES, parity:SLICES (plus one) or ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]")
       ->required();
-  add_directories(*v.options, a, "--to", "one directory per shard");
+  add_directories(*v.options, a, "--to,--store", "one directory per shard");
   v.options->add_option("--name", a.name, "name of the object [the file's name]");
   v.options->add_option("--generation", a.generation, "number of the new generation [newest plus one]");
   v.options
@@ -69,7 +69,7 @@ verb add_encode(CLI::App& program, arguments& a) {
 verb add_decode(CLI::App& program, arguments& a) {
   auto const v = add_verb(program, "decode", "restore a file from its shards", skel::storage::decode);
   add_name(*v.options, a, "object to restore", true);
-  add_directories(*v.options, a, "--from", "directories of its shards; some may be missing");
+  add_directories(*v.options, a, "--from,--store", "directories of its shards; some may be missing");
   v.options->add_option("-o,--output", a.output, "restored file; -: standard output")
       ->type_name("FILE")
       ->required();
@@ -82,7 +82,7 @@ verb add_without_key(CLI::App& program, arguments& a, char const* name, char con
                      int (*run)(arguments const&)) {
   auto const v = add_verb(program, name, what, run);
   add_name(*v.options, a, "object [list, verify: all objects; repair: programs' checkpoints]", false);
-  add_directories(*v.options, a, "--from", "directories of shards");
+  add_directories(*v.options, a, "--from,--store", "directories of shards");
   add_output_options(*v.options, a);
   return v;
 }
