@@ -45,7 +45,7 @@ room(gather USES ${below_skeletons} bsp broadcast HEADERS gather detail/gather_a
 room(user USES ${below_skeletons} ${skeletons} broadcast gather HEADERS skel)
 room(mpi USES base transport engine HEADERS mpi)
 room(sim USES base transport engine)
-room(program USES ${below_skeletons} ${skeletons} mpi user)
+room(program USES ${below_skeletons} ${skeletons} mpi user HEADERS program)
 room(tools USES ${below_skeletons} ${skeletons} divide_and_conquer/role model sim mpi program user)
 
 # Returns the room of a file, given its path below include/ or src/.

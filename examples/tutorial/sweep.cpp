@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <skel/program.hpp>
 #include <skel/skel.hpp>
 #include <stdexcept>
 #include <vector>
@@ -27,7 +28,8 @@ double deflection(setting const& s) {
 }
 
 int main(int argc, char** argv) {
-  return skel::run_main(argc, argv, [](skel::context& ctx) {
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    skel::program::session self(ctx, "sweep", argc, argv);  // --report, --watch, --threads, ...
     std::vector<setting> all;  // every rank makes the same list
     for (int d = 1; d <= 5; ++d)
       for (int f = 1; f <= 8; ++f) all.push_back({0.1 * d, 0.1 * f});
@@ -35,7 +37,10 @@ int main(int argc, char** argv) {
     auto const write = [&](skel::task_id i, double most) {  // on the root
       std::printf("%.1f,%.1f,%.12g\n", all[i].damping, all[i].force, most);
     };
-    skel::farm(ctx, skel::replicated(all), deflection, skel::ordered(write),
-               {.on_error = skel::on_error::retry{.times = 3}});
+    auto options = self.farm();
+    options.on_error = skel::on_error::retry{.times = 3};
+    auto const [report] = skel::farm(ctx, skel::replicated(all), deflection, self.schedule(),
+                                     skel::ordered(write), options);
+    return self.finish({.run = report});
   });
 }

@@ -8,7 +8,7 @@
 
 namespace skel::program {
 
-live_view::live_view(context& ctx, common_options const& options, std::string program)
+live_view::live_view(context& ctx, run_options const& options, std::string program)
     : ctx_(ctx), program_(std::move(program)) {
   if (!ctx.is_root()) return;
   report_ = options.live_report;

@@ -4,10 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "program/options.hpp"
-#include "program/run_files.hpp"
 #include "program/sister.hpp"
 #include "skel/context.hpp"
+#include "skel/program.hpp"
 
 namespace skel::program {
 
@@ -15,7 +14,7 @@ namespace skel::program {
 /// Does nothing if neither option is given.
 class live_view {
  public:
-  live_view(context& ctx, common_options const& options, std::string program);
+  live_view(context& ctx, run_options const& options, std::string program);
   ~live_view();
   live_view(live_view const&) = delete;
   live_view& operator=(live_view const&) = delete;

@@ -1,12 +1,15 @@
 #include "program/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
 #include <tuple>
 
 #include "base/duration.hpp"
 #include "program/help.hpp"
+#include "program/option_rows.hpp"
+#include "program/paths.hpp"
 #include "skel/error.hpp"
-#include "skel/farm.hpp"
 #include "skel/storage/code.hpp"
 #include "skel/storage/key.hpp"
 
@@ -36,92 +39,42 @@ std::string code_named(std::string const& text) {
   return spec;
 }
 
-void add_parallel_options(CLI::App& app, common_options& options) {
-  app.add_option("--threads", options.threads, "compute threads per rank [this rank's share of the cores]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096))
-      ->group("Parallel run");
-  app.add_option_function<std::string>(
-         "--time-limit",
-         [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
-         "stop handing out tasks after this time; Ctrl-C, SIGTERM and SIGUSR1 do the same")
-      ->type_name("90s|15m|2h")
-      ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
-      ->group("Parallel run");
+// Adds the rows that `wanted` accepts.
+template <class Wanted>
+void add_rows(CLI::App& app, run_options& options, Wanted const& wanted) {
+  for (auto const& row : option_rows()) {
+    if (!wanted(row)) continue;
+    auto const set = [&options, &row](std::string const& value) { row.set(options, value); };
+    auto* const added = row.type.empty() ? app.add_flag_callback(
+                                               row.name, [set] { set({}); }, row.help)
+                                         : app.add_option_function<std::string>(row.name, set, row.help)
+                                               ->type_name(row.type)
+                                               ->default_str(row.fallback);
+    if (auto const* const whole = std::get_if<std::pair<int, int>>(&row.range))
+      added->check(CLI::Range(whole->first, whole->second));
+    else if (auto const* const any = std::get_if<std::pair<double, double>>(&row.range))
+      added->check(CLI::Range(any->first, any->second));
+    else if (!row.type.empty())
+      added->check(parsed_by([&row](std::string const& value) {
+        run_options scratch;
+        row.set(scratch, value);
+      }));
+    if (!row.variable.empty()) added->envname(row.variable);
+    added->group(row.group);
+    if (row.rare) rarely_used(app, {row.name.c_str()});
+  }
 }
 
-void add_failure_options(CLI::App& app, common_options& options) {
-  app.add_option(
-         "--on-error", options.on_error_text,
-         "a task that fails ends the run (stop), runs again (retry), or is left out when it has failed "
-         "`times` times (collect); the exit code is 3 if tasks were left out")
-      ->type_name("stop|retry[:times=N,elsewhere=yes|no]|collect[:...]")
-      ->capture_default_str()
-      ->check(parsed_by([](std::string const& text) { std::ignore = parse_on_error(text); }))
-      ->group("Parallel run");
-  app.add_option_function<std::string>(
-         "--task-time-limit",
-         [&options](std::string const& text) { options.task_time_limit = detail::parse_duration(text); },
-         "a task that runs for longer has failed, and its rank ends; start the program with skel-mpiexec")
-      ->type_name("90s|15m|2h")
-      ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
-      ->group("Parallel run");
-  app.add_option("--audit", options.audit,
-                 "repeat this share of the tasks, such as 0.01, on another rank and compare the results; a "
-                 "third rank settles which is right, and the results of the rank at fault are computed again")
-      ->type_name("SHARE")
-      ->check(CLI::Range(0.0, 1.0))
-      ->group("Parallel run");
-  rarely_used(app, {"--task-time-limit", "--audit"});
-}
-
-void add_observing_options(CLI::App& app, common_options& options) {
-  add_report_options(app, options);
-  app.add_option("--watch", options.watch,
-                 "serve a page of the running job at http://127.0.0.1:PORT/ on the root's host; 0: any port")
-      ->type_name("PORT")
-      ->check(CLI::Range(0, 65535))
-      ->group("Observing");
-  app.add_option("--live-report", options.live_report,
-                 "rewrite this report every second, for skel-view --follow")
-      ->type_name("FILE.json")
-      ->group("Observing");
-  app.add_option(
-         "--progress", options.progress_text,
-         "a bar on a terminal, otherwise a line per 10 %; auto prints no lines during the first second")
-      ->type_name("auto|always|never")
-      ->capture_default_str()
-      ->envname("SKEL_PROGRESS")
-      ->check(parsed_by([](std::string const& text) { observe::parse_progress_mode(text); }))
-      ->group("Observing");
+// Adds these rows.
+void add_rows(CLI::App& app, run_options& options, std::initializer_list<std::string_view> names) {
+  add_rows(app, options,
+           [&](option_row const& row) { return std::ranges::find(names, row.name) != names.end(); });
 }
 
 }  // namespace
 
 void add_schedule_options(CLI::App& app, common_options& options) {
-  app.add_option("--schedule", options.schedule_text, "how tasks are assigned to ranks: " + known_schedules())
-      ->type_name("SPEC")
-      ->capture_default_str()
-      ->check(parsed_by([](std::string const& text) { any_schedule(text).policy().check(); }))
-      ->group("Parallel run");
-  app.add_option("--results", options.results_text,
-                 "when results are sent: streamed[:batch=N] or concentrated")
-      ->type_name("SPEC")
-      ->capture_default_str()
-      ->check(parsed_by([](std::string const& text) { std::ignore = parse_results(text); }))
-      ->group("Parallel run");
-  app.add_option_function<std::string>(
-         "--root", [&options](std::string const& text) { options.root_works = text == "works"; },
-         "whether rank 0 also runs tasks, or only serves the other ranks")
-      ->type_name("works|serves")
-      ->default_str("works")
-      ->check(parsed_by([](std::string const& text) {
-        if (text != "works" && text != "serves") {
-          throw usage_error("unknown role \"" + text + "\"; known: works, serves");
-        }
-      }))
-      ->group("Parallel run");
-  rarely_used(app, {"--results", "--root"});
+  add_rows(app, options, {"--schedule", "--results", "--root"});
 }
 
 CLI::Option* add_key_option(CLI::App& app, std::string& file, std::string const& what) {
@@ -224,54 +177,28 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
 }
 
 void add_report_options(CLI::App& app, common_options& options) {
-  app.add_option("--report", options.report, "write the run report")
-      ->type_name("FILE.json")
-      ->group("Observing");
-  app.add_option("--trace", options.trace,
-                 "write a timeline of all ranks, for https://ui.perfetto.dev (.json) or Vampir (.otf2)")
-      ->type_name("FILE.json|.otf2")
-      ->group("Observing");
-  app.add_option("--page", options.page,
-                 "make a page of the run, by skel-view: times, timeline, slowest tasks")
-      ->type_name("FILE.html")
-      ->group("Observing");
-  app.add_option("--samples", options.samples, "append this run's cost sample")
-      ->type_name("FILE.csv")
-      ->group("Observing");
-  app.add_flag("--quiet", options.quiet, "no summary, no progress")->group("Observing");
-}
-
-farm_options common_options::farm() const {
-  farm_options o;
-  o.results = results();
-  o.root = root_works ? root_role::works : root_role::serves;
-  o.on_error = on_error();
-  o.audit = audit;
-  if (task_time_limit) o.task_time_limit_seconds = task_time_limit->count();
-  return o;
-}
-
-observe::progress_mode common_options::progress() const {
-  auto const mode = observe::parse_progress_mode(progress_text);
-  return quiet && mode == observe::progress_mode::automatic ? observe::progress_mode::never : mode;
+  add_rows(app, options, {"--report", "--trace", "--page", "--samples", "--quiet"});
 }
 
 std::vector<std::string> const& per_rank_options() {
-  static std::vector<std::string> const names = {"--output",  "--threads",    "--report",   "--trace",
-                                                 "--samples", "--page",       "--progress", "--quiet",
-                                                 "--watch",   "--live-report"};
+  static std::vector<std::string> const names = [] {
+    std::vector<std::string> all{"--output"};
+    for (auto const& row : option_rows())
+      if (row.per_rank) all.push_back(row.name);
+    return all;
+  }();
   return names;
+}
+
+void check_outputs(common_options const& options) {
+  if (!options.output.empty()) check_writable(options.output);
+  check_outputs(static_cast<run_options const&>(options));
 }
 
 void add_common_options(CLI::App& app, common_options& options, option_set which) {
   app.add_option("-o,--output", options.output, "result file")->type_name("FILE");
   app.add_flag("--verify", options.verify, "check the result with an independent, slower method");
-  if (which == option_set::farm) {
-    add_schedule_options(app, options);
-    add_failure_options(app, options);
-  }
-  add_parallel_options(app, options);
-  add_observing_options(app, options);
+  add_rows(app, options, [&](option_row const& row) { return which == option_set::farm || !row.of_farm; });
 }
 
 }  // namespace skel::program

@@ -1,10 +1,8 @@
 #include "program/paths.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "program/sister.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
@@ -35,10 +33,10 @@ std::string require_ending(std::string_view path, std::initializer_list<std::str
   auto ending = lower_case(ending_of(path));
   if (std::ranges::find(known, ending) != known.end()) return ending;
   if (ending.empty()) {
-    throw usage_error(fmt::format("{}: missing extension; known: {}", path, fmt::join(known, ", ")));
+    throw usage_error(detail::format("{}: missing extension; known: {}", path, detail::join(known, ", ")));
   }
-  throw usage_error(
-      fmt::format("{}: unknown extension \"{}\"; known: {}", path, ending_of(path), fmt::join(known, ", ")));
+  throw usage_error(detail::format("{}: unknown extension \"{}\"; known: {}", path, ending_of(path),
+                                   detail::join(known, ", ")));
 }
 
 void check_writable(std::string const& path) {
@@ -49,14 +47,19 @@ void check_writable(std::string const& path) {
   }
 }
 
-void check_outputs(common_options const& options) {
-  for (auto const* path : {&options.output, &options.report, &options.page, &options.live_report}) {
+void check_outputs(run_options const& options) {
+  for (auto const* path : {&options.report, &options.page, &options.live_report}) {
     if (!path->empty()) check_writable(*path);
   }
   bool const pages = !options.page.empty();
-  if ((pages || options.watch) && !find_sister("skel-view"))
-    throw usage_error(fmt::format("{}: skel-view not found, neither beside this program nor in PATH",
-                                  pages ? "--page" : "--watch"));
+  if (pages || options.watch) {
+    auto const view = find_sister("skel-view");
+    if (!view)
+      throw usage_error(detail::format("{}: skel-view not found, neither beside this program nor in PATH",
+                                       pages ? "--page" : "--watch"));
+    auto const failure = pages ? run_sister(*view, {"--check"}) : std::nullopt;
+    if (failure) throw usage_error("--page: " + *failure);
+  }
   try {
     if (!options.trace.empty()) observe::check_trace_file(options.trace);
     if (!options.samples.empty()) observe::check_samples_file(options.samples);

@@ -1,8 +1,6 @@
 #include "program/run_files.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+#include "base/format.hpp"
 #include "program/sister.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
@@ -12,7 +10,7 @@ namespace skel::program {
 namespace {
 
 std::string counted(std::uint64_t n, std::string_view noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+  return detail::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -29,7 +27,7 @@ std::uint64_t in_doubt(report const& run) {
   return tasks;
 }
 
-void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
+void write_run_files(run_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces) {
   observe::report_extra const extra{program, outcome.result_xxh3, outcome.fields};
   auto const write_report = [&](std::string const& path) {
@@ -48,41 +46,42 @@ void write_run_files(common_options const& options, std::string const& program, 
   auto const view = find_sister("skel-view");
   if (!view) throw error("--page: skel-view not found; report and trace are in " + inputs.keep());
   if (auto const failure = run_sister(*view, {report, trace, "-o", options.page}))
-    throw error(fmt::format("--page: {}; report and trace are in {}", *failure, inputs.keep()));
+    throw error(detail::format("--page: {}; report and trace are in {}", *failure, inputs.keep()));
 }
 
 void write_costs(std::string const& path, std::span<double const> seconds) {
   skel::atomic_file file(path);
-  for (double const s : seconds) file.write(fmt::format("{:.9f}\n", s));
+  for (double const s : seconds) file.write(detail::format("{:.9f}\n", s));
   file.commit();
 }
 
 std::string summary_line(report const& run) {
-  auto text = fmt::format("{} {} {}: {} on {}", run.skeleton, run.schedule, run.results,
-                          counted(run.tasks, "task"), counted(static_cast<std::uint64_t>(run.ranks), "rank"));
+  auto text =
+      detail::format("{} {} {}: {} on {}", run.skeleton, run.schedule, run.results,
+                     counted(run.tasks, "task"), counted(static_cast<std::uint64_t>(run.ranks), "rank"));
   if (run.threads_per_rank > 0) {
-    text += fmt::format(" x {}", counted(static_cast<std::uint64_t>(run.threads_per_rank), "thread"));
+    text += detail::format(" x {}", counted(static_cast<std::uint64_t>(run.threads_per_rank), "thread"));
   }
-  text += fmt::format(" in {:.3g} s, {:.0f} % busy", run.seconds, 100 * run.busy_share);
+  text += detail::format(" in {:.3g} s, {:.0f} % busy", run.seconds, 100 * run.busy_share);
   if (!run.lost_ranks.empty()) {
-    text += fmt::format("; lost: rank {}, {} handed out again", fmt::join(run.lost_ranks, ", "),
-                        counted(run.tasks_handed_out_again, "task"));
+    text += detail::format("; lost: rank {}, {} handed out again", detail::join(run.lost_ranks, ", "),
+                           counted(run.tasks_handed_out_again, "task"));
   }
   if (!run.failed_tasks.empty()) {
     auto const& first = run.failed_tasks.front();
-    text += fmt::format("; {} failed, the first is {}: {}", counted(run.failed_tasks.size(), "task"),
-                        first.task, first.text);
+    text += detail::format("; {} failed, the first is {}: {}", counted(run.failed_tasks.size(), "task"),
+                           first.task, first.text);
   }
   if (auto const& a = run.audit) {
-    text += fmt::format("; {} audited", counted(a->checked, "task"));
-    if (a->unchecked > 0) text += fmt::format(", {} not checked", a->unchecked);
-    for (auto const& f : a->at_fault) text += fmt::format(", rank {} at fault in task {}", f.rank, f.task);
+    text += detail::format("; {} audited", counted(a->checked, "task"));
+    if (a->unchecked > 0) text += detail::format(", {} not checked", a->unchecked);
+    for (auto const& f : a->at_fault) text += detail::format(", rank {} at fault in task {}", f.rank, f.task);
   }
   if (auto const& c = run.checkpoint) {
-    text += fmt::format("; {} restored, {}, {:.2g} % of the time", counted(c->restored_tasks, "task"),
-                        counted(c->saved, "checkpoint"),
-                        run.seconds > 0 ? 100 * c->blocked_seconds / run.seconds : 0.0);
-    if (c->failed > 0) text += fmt::format(" ({} failed)", c->failed);
+    text += detail::format("; {} restored, {}, {:.2g} % of the time", counted(c->restored_tasks, "task"),
+                           counted(c->saved, "checkpoint"),
+                           run.seconds > 0 ? 100 * c->blocked_seconds / run.seconds : 0.0);
+    if (c->failed > 0) text += detail::format(" ({} failed)", c->failed);
   }
   return text;
 }
@@ -92,22 +91,22 @@ std::vector<std::string> lines_of_failures(report const& run) {
   std::vector<std::string> lines;
   for (auto const& f : run.failed_tasks) {
     if (lines.size() == most) break;
-    auto const where = f.times > 1 ? fmt::format("{} times, last on rank {},", f.times, f.rank)
-                                   : fmt::format("on rank {}", f.rank);
-    lines.push_back(fmt::format("task {} failed {} and is left out: {}", f.task, where, f.text));
+    auto const where = f.times > 1 ? detail::format("{} times, last on rank {},", f.times, f.rank)
+                                   : detail::format("on rank {}", f.rank);
+    lines.push_back(detail::format("task {} failed {} and is left out: {}", f.task, where, f.text));
   }
   if (run.audit)
     for (auto const& f : run.audit->at_fault)
-      lines.push_back(fmt::format("the audits found rank {} at fault in task {}: {} computed again", f.rank,
-                                  f.task, counted(f.computed_again, "task")));
+      lines.push_back(detail::format("the audits found rank {} at fault in task {}: {} computed again",
+                                     f.rank, f.task, counted(f.computed_again, "task")));
   if (auto const tasks = in_doubt(run); tasks > 0)
-    lines.push_back(fmt::format("the result may be wrong in {} of ranks at fault; the report names them",
-                                counted(tasks, "task")));
+    lines.push_back(detail::format("the result may be wrong in {} of ranks at fault; the report names them",
+                                   counted(tasks, "task")));
   if (!run.failed_tasks.empty())
     lines.push_back(
-        fmt::format("the result is incomplete: {} of {} left out{}", run.failed_tasks.size(),
-                    counted(run.tasks + run.failed_tasks.size(), "task"),
-                    run.checkpoint && run.checkpoint->saved > 0 ? "; --resume tries them again" : ""));
+        detail::format("the result is incomplete: {} of {} left out{}", run.failed_tasks.size(),
+                       counted(run.tasks + run.failed_tasks.size(), "task"),
+                       run.checkpoint && run.checkpoint->saved > 0 ? "; --resume tries them again" : ""));
   return lines;
 }
 

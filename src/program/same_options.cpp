@@ -11,17 +11,13 @@
 #include <memory>
 #include <set>
 
+#include "program/option_rows.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 
 namespace skel::program {
 
 namespace {
-
-struct named_value {
-  std::string name;
-  std::string value;
-};
 
 struct closer {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -83,16 +79,7 @@ std::vector<named_value> values_of(CLI::App const& app, special_options const& s
 }  // namespace
 
 void require_same_options(context& ctx, CLI::App const& app, special_options const& special) {
-  if (ctx.size() == 1) return;
-  auto const values = values_of(app, special);
-  std::string everything;
-  for (auto const& [name, value] : values) everything += fmt::format("{}={}\n", name, value);
-  try {
-    ctx.require_same("the options", everything);
-  } catch (usage_error const&) {  // thrown on every rank, so all ranks look for the option together
-    for (auto const& [name, value] : values) ctx.require_same(name, value);
-    throw;
-  }
+  if (ctx.size() > 1) require_same_values(ctx, values_of(app, special));
 }
 
 }  // namespace skel::program

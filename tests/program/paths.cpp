@@ -1,5 +1,8 @@
 #include "program/paths.hpp"
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "catch.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"
@@ -16,6 +19,18 @@ TEST_CASE("the extension selects the format") {
   CHECK(complaint("a.jpg") == "a.jpg: unknown extension \".jpg\"; known: .png, .ppm");
   CHECK(complaint("dir.png/a") == "dir.png/a: missing extension; known: .png, .ppm");
   CHECK(complaint("/tmp/.png") == "/tmp/.png: missing extension; known: .png, .ppm");
+}
+
+TEST_CASE("a page that cannot be made is refused before the run") {
+  test::temporary_directory const directory;
+  common_options options;
+  options.page = directory.file("page.html");
+  std::filesystem::create_directory(directory.file("matplotlib"));
+  test::write_file(directory.file("matplotlib/__init__.py"), "raise ImportError\n");
+  ::setenv("PYTHONPATH", directory.file(".").c_str(), 1);
+  auto const text = error_text<skel::usage_error>([&] { check_outputs(options); });
+  ::unsetenv("PYTHONPATH");
+  CHECK(text == "--page: skel-view: needs matplotlib; on Debian: apt install python3-matplotlib");
 }
 
 TEST_CASE("outputs are checked before the run, and the check leaves no files") {

@@ -7,11 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <iostream>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <skel/mpi.hpp>
+#include <skel/program.hpp>
 #include <skel/sample_scaling.hpp>
 #include <skel/skel.hpp>
 #include <skel/storage/coder.hpp>
@@ -158,9 +162,14 @@ struct solutions {
   friend solutions operator+(solutions a, solutions b) { return {a.count + b.count}; }
 };
 }  // namespace searches
+
+namespace programs {
+#include "program-options_1.inc"
+}
 }  // namespace
 template <>
 inline constexpr bool skel::exact_merge<searches::solutions> = true;
+#include "exact-merges_1.inc"
 namespace {
 namespace searches {
 int first(skel::context& ctx) {
@@ -230,5 +239,15 @@ TEST_CASE("the blocks of code of the documentation do what they say") {
     auto const open = skel::on_root([] { return std::vector{searches::choice{0, 5}}; });
     CHECK(skel::ring_steal(ctx, open, searches::knapsack{}).value == 5);
     CHECK(searches::first(ctx) == 1);
+    auto const found = extremes_of(ctx, 100, [](std::uint64_t i) { return i % 40 == 7 ? 3.0 : 1.0; });
+    if (ctx.is_root()) CHECK((found.least == 1 && found.most == 3 && found.task_of_most == 7));
   });
+}
+
+TEST_CASE("a program takes its options and sees its own arguments") {
+  std::string words[] = {"squares", "--quiet", "10", "--schedule=guided"};
+  std::vector<char*> argv;
+  for (auto& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  skel::run_threads(1, [&](skel::context& ctx) { CHECK(programs::squares(ctx, 4, argv.data()) == 0); });
 }

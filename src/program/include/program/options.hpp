@@ -8,60 +8,33 @@
 #include <string>
 #include <vector>
 
-#include "skel/observe/progress.hpp"
-#include "skel/on_error.hpp"
-#include "skel/schedule.hpp"
+#include "skel/program.hpp"
 #include "skel/storage/options.hpp"
-
-namespace skel {
-struct farm_options;
-}
 
 namespace skel::program {
 
 /// The values of the common options. A path is empty if its option was not given.
-struct common_options {
-  std::string schedule_text = "auto";  ///< as given; validated by the parser
-  std::string results_text = "streamed";
-  bool root_works = true;      ///< --root; false: the root only distributes tasks and collects results
-  std::optional<int> threads;  ///< compute threads per rank
-  std::string output;          ///< -o
-  std::string report;          ///< --report
-  std::string trace;           ///< --trace; the context reads SKEL_TRACE itself
-  std::string samples;         ///< --samples
-  std::string page;            ///< --page
-  std::string live_report;     ///< --live-report
-  std::optional<int> watch;    ///< --watch; 0: any free port
-  std::string progress_text = "auto";  ///< --progress, or SKEL_PROGRESS
-  std::optional<std::chrono::duration<double>> time_limit;
-  std::string on_error_text = "stop";                            ///< --on-error
-  std::optional<std::chrono::duration<double>> task_time_limit;  ///< --task-time-limit
-  double audit = 0;                                              ///< --audit
-  std::string checkpoint_code;                                   ///< --checkpoint
-  std::vector<std::string> store;                                ///< --store
-  std::vector<std::string> remote;                               ///< --remote
-  std::uint64_t remote_every = 5;  ///< --remote-every; default: four local, one remote, as in the paper
+struct common_options : run_options {
+  std::string output;               ///< -o
+  std::string checkpoint_code;      ///< --checkpoint
+  std::vector<std::string> store;   ///< --store
+  std::vector<std::string> remote;  ///< --remote
+  std::uint64_t remote_every = 5;   ///< --remote-every; default: four local, one remote, as in the paper
   std::optional<std::chrono::duration<double>> every;     ///< --every; empty: auto
   std::chrono::duration<double> between_failures{86400};  ///< --mtbf
   std::string resume;                                     ///< --resume: "yes" or "auto"; empty: not given
   std::string resume_object;
   std::string key_file;  ///< --key-file
   bool verify = false;
-  bool quiet = false;  ///< no summary; no progress unless --progress always
 
-  [[nodiscard]] any_schedule schedule() const { return any_schedule(schedule_text); }
-  [[nodiscard]] results_policy results() const { return parse_results(results_text); }
-  [[nodiscard]] error_policy on_error() const { return parse_on_error(on_error_text); }
-  /// The options of a program's farm: --results, --root, --on-error, --task-time-limit and --audit.
-  [[nodiscard]] farm_options farm() const;
-  [[nodiscard]] observe::progress_mode progress() const;
-  /// Whether the run is traced.
-  [[nodiscard]] bool traces() const { return !trace.empty() || !page.empty(); }
   /// Returns the checkpoint options, or nothing if checkpoints were not requested. `problem` must
   /// encode everything that the result depends on.
   [[nodiscard]] std::optional<checkpoint_options> checkpoint(std::string const& program,
                                                              std::string const& problem) const;
 };
+
+/// check_writable of --output, and check_outputs of the others.
+void check_outputs(common_options const& options);
 
 /// Selects the options that apply: a search has no --schedule, --results, --root, --on-error,
 /// --task-time-limit or --audit.

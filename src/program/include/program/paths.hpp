@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "program/options.hpp"
+#include "skel/program.hpp"
 
 namespace skel::program {
 
@@ -18,8 +18,8 @@ std::string require_ending(std::string_view path, std::initializer_list<std::str
 /// behind.
 void check_writable(std::string const& path);
 
-/// Calls check_writable for every path among the common options, and checks the header of an
-/// existing samples file. Called on the root only.
-void check_outputs(common_options const& options);
+/// Calls check_writable for every path among the options, and checks the header of an existing samples
+/// file, and that a page can be made. Called on the root only.
+void check_outputs(run_options const& options);
 
 }  // namespace skel::program

@@ -2,29 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "program/options.hpp"
-#include "skel/observe/report_json.hpp"
-#include "skel/observe/samples.hpp"
 #include "skel/observe/trace.hpp"
-#include "skel/report.hpp"
+#include "skel/program.hpp"
 
 namespace skel::program {
-
-/// The value that a program's body returns. Only the root's is used.
-struct run_outcome {
-  report run;
-  std::optional<std::string> result_xxh3;  ///< skel::xxh3_hex of the result's bytes
-  observe::report_object fields;           ///< additional fields of the report, e.g. {{"rays", rays}}
-  observe::problem_size problem;           ///< the sizes that the cost depends on, for the samples
-  /// What failed although the run went on; printed at its end, with exit code 1. Empty: nothing.
-  std::string failure{};
-};
 
 /// Whether the result is whole: the run was not stopped early, left no task out, and has no result in doubt.
 [[nodiscard]] bool is_whole(report const& run);
@@ -33,7 +19,7 @@ struct run_outcome {
 
 /// Writes the requested report, trace, sample and page. A run whose result is not whole writes no sample,
 /// because its cost is not that of the whole problem.
-void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
+void write_run_files(run_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces);
 
 /// Writes the seconds of each task, one per line, in the format of skel-simulate --costs.

@@ -25,9 +25,6 @@ struct program_info {
   std::string formats{};  ///< the extensions of --output, for --help: ".txt or .bin"
 };
 
-/// The exit code of a run that left tasks out (--on-error collect).
-inline constexpr int exit_incomplete = 3;
-
 /// Prints `program: text` on standard error, on one line whatever the text quotes.
 void complain(std::string const& program, std::string const& text);
 

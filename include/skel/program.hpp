@@ -1,0 +1,115 @@
+// The options that all programs of skel have, for a program of your own: --report, --samples, --watch,
+// --trace, --threads, --schedule, ... (docs/reference/options.md).
+//
+//     int main(int argc, char** argv) {
+//       return skel::run_main(argc, argv, [&](skel::context& ctx) {
+//         skel::program::session self(ctx, "sweep", argc, argv);  // takes its options out of argv
+//         // ... your own options: those that are left
+//         auto const [report] = skel::farm(ctx, source, f, self.schedule(), sink, self.farm());
+//         return self.finish({.run = report});                    // writes the files
+//       });
+//     }
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "skel/context.hpp"
+#include "skel/observe/progress.hpp"
+#include "skel/observe/report_json.hpp"
+#include "skel/observe/samples.hpp"
+#include "skel/on_error.hpp"
+#include "skel/report.hpp"
+#include "skel/schedule.hpp"
+
+namespace skel {
+struct farm_options;
+}
+
+namespace skel::program {
+
+/// The values of the options. A path is empty if its option was not given.
+struct run_options {
+  std::string schedule_text = "auto";     ///< --schedule
+  std::string results_text = "streamed";  ///< --results
+  bool root_works = true;      ///< --root; false: the root only distributes tasks and collects results
+  std::optional<int> threads;  ///< --threads: compute threads per rank
+  std::string report;          ///< --report
+  std::string trace;           ///< --trace; the context reads SKEL_TRACE itself
+  std::string samples;         ///< --samples
+  std::string page;            ///< --page
+  std::string live_report;     ///< --live-report
+  std::optional<int> watch;    ///< --watch; 0: any free port
+  std::string progress_text = "auto";                            ///< --progress, or SKEL_PROGRESS
+  std::optional<std::chrono::duration<double>> time_limit;       ///< --time-limit
+  std::string on_error_text = "stop";                            ///< --on-error
+  std::optional<std::chrono::duration<double>> task_time_limit;  ///< --task-time-limit
+  double audit = 0;                                              ///< --audit
+  bool quiet = false;  ///< --quiet: no summary; no progress unless --progress always
+
+  /// The schedule of a farm.
+  [[nodiscard]] any_schedule schedule() const { return any_schedule(schedule_text); }
+  /// When the results of a farm travel.
+  [[nodiscard]] results_policy results() const { return parse_results(results_text); }
+  /// What happens when a task fails.
+  [[nodiscard]] error_policy on_error() const { return parse_on_error(on_error_text); }
+  /// The options of a farm: --results, --root, --on-error, --task-time-limit and --audit.
+  [[nodiscard]] farm_options farm() const;
+  /// Whether progress is shown.
+  [[nodiscard]] observe::progress_mode progress() const;
+  /// Whether the run is traced.
+  [[nodiscard]] bool traces() const { return !trace.empty() || !page.empty(); }
+};
+
+/// What a program has to say of its run at the end. Only the root's is used.
+struct run_outcome {
+  report run;                                ///< what the skeleton returned
+  std::optional<std::string> result_xxh3{};  ///< skel::xxh3_hex of the result's bytes, for the report
+  observe::report_object fields{};           ///< additional fields of the report, e.g. {{"rays", rays}}
+  observe::problem_size problem{};           ///< the sizes that the cost depends on, for the samples
+  /// What failed although the run went on; printed at its end, with exit code 1. Empty: nothing.
+  std::string failure{};
+};
+
+/// The exit code of a run that left tasks out (--on-error collect).
+inline constexpr int exit_incomplete = 3;
+
+/// Returns the text of --help for the options of run_options: one line each.
+[[nodiscard]] std::string help_of_options();
+
+/// A run of a program, with its options. Each rank makes one, before its first skeleton call; one at a time.
+/// While it exists, SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: no more tasks are handed out.
+class session {
+ public:
+  /// Takes the options that it knows, `--name value` or `--name=value`, out of the command line, up to a word
+  /// `--`; `argc` and `argv` hold what is left. Applies them to the context. Collective: throws usage_error
+  /// on every rank for a bad value, an output that cannot be written, and options that differ between ranks.
+  /// `name`: of the program, in reports and samples.
+  session(context& ctx, std::string name, int& argc, char** argv);
+  /// The same with options that were read otherwise. Not collective; checks nothing.
+  session(context& ctx, std::string name, run_options options);
+  ~session();
+  session(session const&) = delete;
+  session& operator=(session const&) = delete;
+
+  /// The options as given.
+  [[nodiscard]] run_options const& options() const;
+  /// options().schedule()
+  [[nodiscard]] any_schedule schedule() const { return options().schedule(); }
+  /// options().farm()
+  [[nodiscard]] farm_options farm() const;
+  /// Writes the files and the summary (on standard error) on the root, and returns the exit code: 0, or 3 if tasks were left out
+  /// or results may be wrong; standard error names them. Throws skel::error if a signal or --time-limit
+  /// stopped the run, or if a file cannot be written.
+  [[nodiscard]] int finish(run_outcome const& outcome);
+
+ private:
+  static void apply(run_options const& options, context& ctx);
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace skel::program

@@ -1,0 +1,41 @@
+// The options of run_options, for both command lines: that of skel's own programs and that of users'
+// programs.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "skel/program.hpp"
+
+namespace skel::program {
+
+struct option_row {
+  std::string name;  // "--threads"
+  std::string type;  // of the value; empty: a flag
+  std::string help;
+  std::string group;
+  bool rare = false;       // left out of the short --help
+  bool of_farm = false;    // a search has no such option
+  bool per_rank = false;   // may differ between ranks: threads, terminal, files that the root writes
+  std::string fallback{};  // for --help
+  std::string variable{};  // of the environment
+  std::variant<std::monostate, std::pair<int, int>, std::pair<double, double>> range{};  // of a number
+  /// Throws usage_error for a bad value. A number is in its range.
+  std::function<void(run_options&, std::string const&)> set{};
+};
+
+/// In the order of --help.
+[[nodiscard]] std::span<option_row const> option_rows();
+
+struct named_value {
+  std::string name;
+  std::string value;
+};
+/// Throws usage_error on every rank, which names the option, unless the values are the same on all ranks.
+void require_same_values(context& ctx, std::vector<named_value> const& values);
+
+}  // namespace skel::program

@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "base/format.hpp"
+#include "base/one_line.hpp"
+#include "live.hpp"
+#include "program/option_rows.hpp"
+#include "program/paths.hpp"
+#include "program/run_files.hpp"
+#include "program/signals.hpp"
+#include "skel/error.hpp"
+#include "skel/farm.hpp"
+
+namespace skel::program {
+
+farm_options run_options::farm() const {
+  farm_options o;
+  o.results = results();
+  o.root = root_works ? root_role::works : root_role::serves;
+  o.on_error = on_error();
+  o.audit = audit;
+  if (task_time_limit) o.task_time_limit_seconds = task_time_limit->count();
+  return o;
+}
+
+observe::progress_mode run_options::progress() const {
+  auto const mode = observe::parse_progress_mode(progress_text);
+  return quiet && mode == observe::progress_mode::automatic ? observe::progress_mode::never : mode;
+}
+
+std::string help_of_options() {
+  constexpr std::size_t column = 26;
+  std::string text, group;
+  for (auto const& row : option_rows()) {
+    if (row.group != group) text += (group.empty() ? "" : "\n") + row.group + ":\n";
+    group = row.group;
+    auto line = "  " + row.name + (row.type.empty() ? "" : " " + row.type);
+    line +=
+        line.size() + 2 > column ? "\n" + std::string(column, ' ') : std::string(column - line.size(), ' ');
+    text += line + row.help + (row.fallback.empty() ? "" : " [" + row.fallback + "]") + "\n";
+  }
+  return text;
+}
+
+void require_same_values(context& ctx, std::vector<named_value> const& values) {
+  if (ctx.size() == 1) return;
+  std::string everything;
+  for (auto const& [name, value] : values) everything += name + "=" + value + "\n";
+  try {
+    ctx.require_same("the options", everything);
+  } catch (usage_error const&) {  // thrown on every rank, so all ranks look for the option together
+    for (auto const& [name, value] : values) ctx.require_same(name, value);
+    throw;
+  }
+}
+
+// --- the command line
+
+namespace {
+
+void check_range(option_row const& row, std::string const& value) {
+  auto const check = [&](auto const& range, bool whole) {
+    char* end = nullptr;
+    double const x = std::strtod(value.c_str(), &end);
+    bool const good = !value.empty() && *end == '\0' && x >= range.first && x <= range.second &&
+                      (!whole || x == static_cast<int>(x));
+    if (!good)
+      throw usage_error(detail::format("expected {} to {}, found \"{}\"", range.first, range.second, value));
+  };
+  if (auto const* const whole = std::get_if<std::pair<int, int>>(&row.range)) check(*whole, true);
+  if (auto const* const any = std::get_if<std::pair<double, double>>(&row.range)) check(*any, false);
+}
+
+void set(run_options& options, option_row const& row, std::string const& value) {
+  try {
+    check_range(row, value);
+    row.set(options, value);
+  } catch (usage_error const& bad) {
+    throw usage_error(row.name + ": " + bad.what());
+  }
+}
+
+// The values that all ranks must share are appended to `shared`.
+run_options taken_from(int& argc, char** argv, std::vector<named_value>& shared) {
+  run_options options;
+  std::vector<std::optional<std::string>> values(option_rows().size());
+  int left = std::min(argc, 1);
+  int at = left;
+  for (; at < argc && std::string_view(argv[at]) != "--"; ++at) {
+    std::string_view const word = argv[at];
+    auto const name = word.substr(0, word.find('='));
+    auto const row = std::ranges::find(option_rows(), name, &option_row::name);
+    bool const joined = name.size() < word.size();
+    if (row == option_rows().end() || (joined && row->type.empty())) {
+      argv[left++] = argv[at];
+      continue;
+    }
+    auto& value = values[static_cast<std::size_t>(row - option_rows().begin())];
+    if (joined || row->type.empty())
+      value = joined ? word.substr(name.size() + 1) : std::string_view();
+    else if (at + 1 < argc)
+      value = argv[++at];
+    else
+      throw usage_error(detail::format("{}: expected {}", row->name, row->type));
+  }
+  while (at < argc) argv[left++] = argv[at++];
+  argc = left;
+  argv[argc] = nullptr;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    auto const& row = option_rows()[i];
+    auto const* const variable = row.variable.empty() ? nullptr : std::getenv(row.variable.c_str());
+    if (!values[i] && variable != nullptr) values[i] = variable;
+    if (values[i]) set(options, row, *values[i]);
+    if (!row.per_rank) shared.push_back({row.name, values[i].value_or(row.fallback)});
+  }
+  return options;
+}
+
+}  // namespace
+
+// --- the run
+
+namespace {
+
+// Ranks that are threads of one process share them.
+std::shared_ptr<stop_signals> signals_of_process(std::optional<std::chrono::duration<double>> time_limit) {
+  static std::mutex mutex;
+  static std::weak_ptr<stop_signals> current;
+  std::lock_guard const lock(mutex);
+  auto all = current.lock();
+  if (!all) current = all = std::make_shared<stop_signals>(time_limit);
+  return all;
+}
+
+}  // namespace
+
+struct session::impl {
+  impl(context& in, std::string program, run_options with)
+      : ctx(in),
+        options(std::move(with)),
+        name(std::move(program)),
+        signals(signals_of_process(options.time_limit)),
+        stop_context(signals->token(), [this] { ctx.request_stop(); }),
+        live(ctx, options, name) {}
+
+  context& ctx;
+  run_options options;
+  std::string name;
+  std::FILE* summary = stdout;
+  std::shared_ptr<stop_signals> signals;
+  std::stop_callback<std::function<void()>> stop_context;
+  live_view live;
+};
+
+session::session(context& ctx, std::string name, int& argc, char** argv) {
+  std::vector<named_value> shared;
+  auto options = taken_from(argc, argv, shared);
+  require_same_values(ctx, shared);
+  if (ctx.is_root()) check_outputs(options);
+  apply(options, ctx);
+  impl_ = std::make_unique<impl>(ctx, std::move(name), std::move(options));
+  impl_->summary = stderr;  // standard output may be the user's result
+}
+
+session::session(context& ctx, std::string name, run_options options) {
+  apply(options, ctx);
+  impl_ = std::make_unique<impl>(ctx, std::move(name), std::move(options));
+}
+
+session::~session() = default;
+
+void session::apply(run_options const& options, context& ctx) {
+  if (options.threads) ctx.set_threads(*options.threads);
+  ctx.set_progress(options.progress());
+  ctx.set_quiet(options.quiet);
+  if (options.traces()) ctx.set_trace(true);
+}
+
+run_options const& session::options() const { return impl_->options; }
+
+farm_options session::farm() const { return options().farm(); }
+
+int session::finish(run_outcome const& outcome) {
+  auto& [ctx, options, name, summary, signals, stop_context, live] = *impl_;
+  auto const& run = outcome.run;
+  if (ctx.is_root()) {
+    std::vector<observe::rank_trace> traces;
+    if (options.traces()) traces = ctx.traces();
+    write_run_files(options, name, outcome, traces);
+    bool const has_run = !run.skeleton.empty();  // or the program has only answered a question
+    if (!options.quiet && has_run) std::fprintf(summary, "%s\n", summary_line(run).c_str());
+    std::fflush(stdout);
+    live.finish(outcome);
+  }
+  if (run.stopped_early && !signals->reason().empty())
+    throw error(detail::format(
+        "stopped by {} after {} tasks; the result is incomplete{}", signals->reason(), run.tasks,
+        run.checkpoint && run.checkpoint->saved > 0 ? "; continue with --resume" : ""));
+  for (auto const& line : lines_of_failures(run))
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), detail::one_line(line).c_str());
+  if (!outcome.failure.empty()) throw error(outcome.failure);
+  bool const complete = run.failed_tasks.empty() && in_doubt(run) == 0;
+  return complete ? 0 : exit_incomplete;  // on the root, whose code all ranks return
+}
+
+}  // namespace skel::program
