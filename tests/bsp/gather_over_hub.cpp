@@ -1,12 +1,19 @@
 // The parts of a bsp on the root and on all ranks. After losses there is never another result, nor a shorter
 // one.
 #include <atomic>
+#include <cstdio>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 
 #include "over_hub.hpp"
-#include "skel/farm.hpp"
-#include "skel/gather.hpp"
+#include "skel/skel.hpp"
+
+namespace tutorial {
+#define main stencil_main
+#include "../../examples/tutorial/stencil.cpp"
+#undef main
+}  // namespace tutorial
 
 using namespace bsp_test;
 
@@ -308,5 +315,20 @@ TEST_CASE("an exception while a part is packed or unpacked is thrown on every ra
       }
     });
     all_threw(job, {0, 1, 2}, "no luck");
+  }
+}
+
+TEST_CASE("the tutorial's stencil has the same cells on more ranks than cells") {
+  std::vector<double> expected;
+  for (int const ranks : {1, tutorial::cells + 1}) {
+    std::vector<double> all;
+    skel::run_threads(ranks, [&](skel::context& ctx) {
+      auto const parts = skel::gather(ctx, tutorial::ring{}).value;
+      if (!parts) return;
+      for (auto const& part : *parts) all.insert(all.end(), part.begin(), part.end());
+    });
+    if (ranks == 1) expected = all;
+    CHECK(all.size() == tutorial::cells);
+    CHECK(all == expected);
   }
 }

@@ -198,27 +198,6 @@ namespace stores {
 
 }  // namespace
 
-namespace tutorial {
-#define main stencil_main
-#include "../../examples/tutorial/stencil.cpp"
-#undef main
-}  // namespace tutorial
-
-TEST_CASE("the tutorial's stencil has the same cells on more ranks than cells") {
-  std::vector<double> expected;
-  for (int const ranks : {1, tutorial::cells + 1}) {
-    std::vector<double> all;
-    skel::run_threads(ranks, [&](skel::context& ctx) {
-      auto const parts = skel::gather(ctx, tutorial::ring{}).value;
-      if (!parts) return;
-      for (auto const& part : *parts) all.insert(all.end(), part.begin(), part.end());
-    });
-    if (ranks == 1) expected = all;
-    CHECK(all.size() == tutorial::cells);
-    CHECK(all == expected);
-  }
-}
-
 TEST_CASE("the blocks of code of the documentation do what they say") {
   skel::run_threads(3, [](skel::context& ctx) {
     auto const mine = supersteps::heat(ctx);

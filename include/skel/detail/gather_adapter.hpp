@@ -30,13 +30,14 @@ namespace detail {
 template <class P, class Gathered>
 auto gather_repeatedly(context& ctx, P const& program, bsp_options options, Gathered const& gathered)
     -> result<std::optional<std::vector<typename P::state>>> {
-  while (true) {
+  for (unsigned losses = 1;; ++losses) {
     auto run = bsp(ctx, program, options);
     try {
       auto parts = gathered(run);
       return {std::move(parts), std::move(run.report)};
     } catch (lost_rank_error const& e) {
-      if (e.rank() == 0) throw;
+      bool const deadly = options.max_losses_per_task != 0 && losses > options.max_losses_per_task;
+      if (e.rank() == 0 || deadly) throw;
     }
     if (options.checkpoint) options.checkpoint->resume_or_start = true;
   }
