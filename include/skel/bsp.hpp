@@ -224,7 +224,9 @@ concept neighbouring_bsp_program = bsp_program<P> && requires(P const& p) {
 /// there is none. The run ends when the root is lost, or when one superstep ends rank after rank
 /// (bsp_options::max_losses_per_task).
 ///
-/// Returns this rank's final state and the report.
+/// Returns this rank's final state and the report. report::part says which of the states it is: gather()
+/// (skel/gather.hpp) brings them together. A rank that only seemed lost has no part, and its state means
+/// nothing.
 ///
 /// Throws, on every rank: task_error, whose task is the number of the superstep, if `begin`, `step`,
 /// `neighbours` or `split` throws or ends rank after rank, or if neighbours are not mutual; usage_error if

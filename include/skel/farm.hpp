@@ -90,7 +90,9 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 /// Collective: every rank of `ctx` makes the same call. The compute threads of a rank call `f`
 /// concurrently, on a const object; it may take a worker_info as its second argument. After a
 /// loss, or as a copy of a late task (farm_options::run_once), a task may run on more than one rank;
-/// the sink receives one of its results. `how` assigns tasks to ranks (skel/schedule.hpp).
+/// the sink receives one of its results. `how` assigns tasks to ranks (skel/schedule.hpp). The result of a
+/// task must not depend on the rank that runs it, under any schedule; context_options::check_tasks finds
+/// such tasks.
 ///
 /// A task function that takes (skel::context& team, task const&) runs on all ranks of a team together,
 /// farm_options::team_size of them. Skeleton calls and the user's MPI calls on the team work as on any
