@@ -25,7 +25,7 @@ room(disks USES base transport storage)
 room(engine USES base transport observe disks HEADERS context run_main run_threads)
 # Shared by the skeletons, above the engine: one call on one rank, and the user's types as bytes.
 room(call USES base role transport observe storage disks engine
-     HEADERS transfer transfer_traits serialization source sink worker immutable reproducible_sum eigen detail/addresses detail/pack detail/route detail/type_names detail/contents detail/conversion
+     HEADERS transfer transfer_traits serialization source sink worker immutable reproducible_sum eigen detail/addresses detail/fields detail/pack detail/route detail/type_names detail/contents detail/conversion
      detail/task_function detail/deferred_packing)
 foreach(skeleton farm ring_steal multi_host bsp)
   room(${skeleton}/role USES base role)

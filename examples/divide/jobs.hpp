@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <skel/serialization.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,10 +75,6 @@ struct quicksort {
 struct polynomial_product {
   struct problem {
     numbers a, b;  // coefficients, lowest first, equally many in both
-    template <class Archive>
-    void serialize(Archive& archive, unsigned) {
-      archive& a& b;
-    }
   };
   using solution = numbers;  // 2 n - 1 coefficients
   static constexpr std::size_t few = 16;

@@ -2,8 +2,9 @@
 //
 // Most types need no preparation. Trivially copyable types travel as their bytes. std::string,
 // std::optional, std::variant, pairs, tuples, arrays and containers of types that travel do so part
-// by part. Types with a serialize() function travel through Boost.Serialization: include
-// skel/serialization.hpp where they are sent. For other types specialise skel::transfer_traits.
+// by part, and so do plain structs of them. Types with a serialize() function travel through
+// Boost.Serialization: include skel/serialization.hpp where they are sent. For other types specialise
+// skel::transfer_traits.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,12 @@ namespace skel {
 
 /// Satisfied by types that can travel: types with transfer_traits; trivially copyable types;
 /// std::string, std::optional, std::variant, pairs, tuples, arrays and containers of types that
-/// travel; types with a member or free serialize(), also in namespace boost::serialization.
+/// travel; types with a member or free serialize(), also in namespace boost::serialization; plain
+/// structs of types that travel: aggregates without base class, of up to 32 members, none of them a union,
+/// a bit-field, a reference or const.
 ///
-/// Accepted: double, std::vector<int>, std::map<std::string, point>, struct with serialize().
+/// Accepted: double, std::vector<int>, std::map<std::string, point>, struct { int n; std::string s; },
+/// class with serialize().
 /// Rejected: int*, std::unique_ptr<int>, std::string_view, struct with a pointer in it. A pointer
 /// in a private member of a trivially copyable class cannot be seen: give such a class a
 /// serialize().

@@ -62,6 +62,61 @@ static_assert(!skel::transferable<std::variant<int, std::unique_ptr<int>>>);
 static_assert(!skel::transferable<std::optional<std::string_view>>);
 static_assert(!skel::transferable<int*>);
 
+struct node {
+  int value = 0;
+  std::vector<node> more;
+  friend bool operator==(node const&, node const&) = default;
+};
+struct record {
+  int number = 0;
+  std::string name;
+  int grid[2][2];
+  std::string names[2];
+  secret mine;
+  node tree;
+  point where;
+  std::optional<std::string> maybe;
+  friend bool operator==(record const&, record const&) = default;
+};
+struct extended : point {
+  std::string name;
+};
+struct odd;
+struct even {
+  std::vector<odd> more;
+};
+struct odd {
+  std::vector<even> more;
+  int* address;
+};
+struct with_bits {
+  std::string name;
+  unsigned small : 3;
+};
+struct with_unnamed {
+  std::string name;
+  union {
+    int i;
+    float f;
+  };
+};
+struct with_const {
+  std::string name;
+  int const number = 1;
+};
+struct with_reference {
+  std::string name;
+  int const& number;
+};
+static_assert(skel::transferable<node> && skel::transferable<record>);
+static_assert(!skel::transferable<extended> && !skel::transferable<even> && !skel::transferable<odd>);
+static_assert(!skel::transferable<with_unnamed> && !skel::transferable<with_const>);
+static_assert(!skel::transferable<with_reference>);
+#if !defined(__clang__) || __clang_major__ >= 16
+static_assert(!skel::transferable<with_bits>);
+#endif
+static_assert(skel::detail::route_of<node> == skel::detail::route::parts);
+
 // Only a type that needs an archive pays for one, and a container of such types for one in all.
 using skel::detail::route;
 using skel::detail::route_of;
@@ -142,6 +197,26 @@ TEST_CASE("standard types travel part by part, without an archive") {
   CHECK(there_and_back(std::wstring(L"wide")) == L"wide");
   CHECK(there_and_back(std::vector<std::vector<string>>{{"a"}, {}}) ==
         std::vector<std::vector<string>>{{"a"}, {}});
+}
+
+TEST_CASE("a plain struct travels field by field, as a tuple of its fields does") {
+  record const r{3,         "text",         {{1, 2}, {3, 4}}, {"a", "b"},
+                 secret(5), {7, {{8, {}}}}, {1.5, 2.5},       std::nullopt};
+  auto const back = there_and_back(r);
+  CHECK(back == r);
+  CHECK(there_and_back(std::vector<record>(3, r)) == std::vector<record>(3, r));
+  CHECK(there_and_back(std::map<int, record>{{1, r}}).at(1) == r);
+  std::vector<std::byte> fields, parts;
+  skel::pack(r, fields);
+  auto const& g = r.grid;
+  skel::pack(std::tuple(r.number, r.name, g[0][0], g[0][1], g[1][0], g[1][1], r.names[0], r.names[1], r.mine,
+                        std::tuple(r.tree.value, r.tree.more), r.where, r.maybe),
+             parts);
+  CHECK(fields == parts);
+  for (std::size_t n = 0; n < fields.size(); ++n) {
+    std::span<std::byte const> cut(fields.data(), n);
+    CHECK_THROWS_AS(skel::unpack<record>(cut), skel::protocol_error);
+  }
 }
 
 TEST_CASE("parts take no more bytes than their values and counts") {

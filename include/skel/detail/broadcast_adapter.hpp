@@ -32,7 +32,7 @@ auto broadcast(context& ctx, on_root<Open> source, std::string const& label)
   using value = std::remove_cvref_t<typename on_root<Open>::opened>;
   static_assert(
       detail::can_travel<value>(),
-      "skel::broadcast: the type cannot be sent. Make it trivially copyable without pointers or views, give "
+      "skel::broadcast: the type cannot be sent. Make it a plain struct without pointers or views, give "
       "it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
   std::optional<value> mine;
   if constexpr (transferable<value>) {

@@ -105,11 +105,11 @@ template <bsp_program P>
 result<typename P::state> bsp(context& ctx, P const& program, bsp_options const& options) {
   static_assert(
       detail::can_travel<typename P::state>(),
-      "skel::bsp: the state cannot be saved. Make it trivially copyable without pointers or views, give it a "
+      "skel::bsp: the state cannot be saved. Make it a plain struct without pointers or views, give it a "
       "serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
   static_assert(
       detail::can_travel<typename P::message>(),
-      "skel::bsp: the message type cannot be sent. Make it trivially copyable without pointers or views, "
+      "skel::bsp: the message type cannot be sent. Make it a plain struct without pointers or views, "
       "give it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
   static_assert(!detail::steps_on_copy<P>(),
                 "skel::bsp: step must take the state by reference, state&: changes to a copy are lost.");

@@ -268,12 +268,12 @@ result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
     constexpr bool problem_travels = is_on_root<source_type>;
     static_assert(same_problem, "skel::divide_and_conquer: the source must provide the job's problem type.");
     static_assert(detail::can_travel<problem, problem_travels>(),
-                  "skel::divide_and_conquer: the problem type cannot be sent. Make it trivially copyable "
+                  "skel::divide_and_conquer: the problem type cannot be sent. Make it a plain struct "
                   "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "
                   "specialise skel::transfer_traits; or use a "
                   "replicated_problem.");
     static_assert(detail::can_travel<solution>(),
-                  "skel::divide_and_conquer: the solution type cannot be sent. Make it trivially copyable "
+                  "skel::divide_and_conquer: the solution type cannot be sent. Make it a plain struct "
                   "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "
                   "specialise skel::transfer_traits.");
     result<placed_solution<solution>> all;

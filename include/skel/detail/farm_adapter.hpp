@@ -385,10 +385,10 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how,
     using result = typename detail::task_result<F, task>::type;
     static_assert(
         detail::can_travel<result>(),
-        "skel::farm: the result type cannot be sent. Make it trivially copyable without pointers or views, "
+        "skel::farm: the result type cannot be sent. Make it a plain struct without pointers or views, "
         "give it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
     static_assert(detail::can_travel<task, !is_replicated<source_type>>(),
-                  "skel::farm: the task type of an on_root source cannot be sent. Make it trivially copyable "
+                  "skel::farm: the task type of an on_root source cannot be sent. Make it a plain struct "
                   "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "
                   "specialise skel::transfer_traits.");
     // A const sink is copied.

@@ -174,11 +174,11 @@ result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&
                 "std::uint64_t first, std::uint64_t count) and result process(packet const&, std::size_t).");
   if constexpr (multi_host_job<Job>) {
     static_assert(detail::can_travel<typename Job::packet>(),
-                  "skel::multi_host: the packet type cannot be sent. Make it trivially copyable without "
+                  "skel::multi_host: the packet type cannot be sent. Make it a plain struct without "
                   "pointers or views, give it a serialize() function (skel/serialization.hpp), or specialise "
                   "skel::transfer_traits.");
     static_assert(detail::can_travel<typename Job::result>(),
-                  "skel::multi_host: the result type cannot be sent. Make it trivially copyable without "
+                  "skel::multi_host: the result type cannot be sent. Make it a plain struct without "
                   "pointers or views, give it a serialize() function (skel/serialization.hpp), or specialise "
                   "skel::transfer_traits.");
     static_assert(!detail::reads_into_copy<Job>(),

@@ -28,6 +28,14 @@ struct needs_archives {
                 "<skel/serialization.hpp> in the file that sends it.");
 };
 
+template <class T>
+constexpr bool can_travel_at_all();
+template <class Fields>
+inline constexpr bool fields_can_travel = true;
+template <class... F>
+inline constexpr bool fields_can_travel<field_list<F...>> =
+    (can_travel_at_all<std::remove_all_extents_t<F>>() && ...);
+
 // Whether T can travel, if it has to; if not, a static_assert explains why.
 template <class T, bool Travels = true>
 constexpr bool can_travel() {
@@ -35,8 +43,17 @@ constexpr bool can_travel() {
                 "skel: this type holds an address (pointer, reference, view, iterator), which means nothing "
                 "on another rank: send the values, for instance as std::string or std::vector, give the type "
                 "a serialize() function that does so, or specialise skel::transfer_traits.");
+  static_assert(!Travels || transferable<T> || holds_address<T> || !has_base<T>,
+                "skel: this type has a base class, so its fields cannot be found: make the base a member, "
+                "give the type a serialize() function, or specialise skel::transfer_traits.");
+  if constexpr (Travels && !transferable<T> && plain_struct<T>)
+    static_cast<void>(fields_can_travel<fields_of<T>>);
   if constexpr (Travels && route_of<T> == route::archive) static_cast<void>(needs_archives<T>::included);
   return !Travels || transferable<T>;
+}
+template <class T>
+constexpr bool can_travel_at_all() {
+  return can_travel<T>();
 }
 
 template <class C>
@@ -75,6 +92,21 @@ T unpack_raw_elements(std::span<std::byte const>& in) {
 }
 
 template <class T>
+void pack_part(T const& part, std::vector<std::byte>& out) {
+  if constexpr (std::is_array_v<T>)
+    for (auto const& element : part) pack_part(element, out);
+  else
+    skel::pack(part, out);
+}
+template <class T>
+void unpack_part(std::span<std::byte const>& in, T& part) {
+  if constexpr (std::is_array_v<T>)
+    for (auto& element : part) unpack_part(in, element);
+  else
+    part = skel::unpack<T>(in);
+}
+
+template <class T>
 void pack_parts(T const& value, std::vector<std::byte>& out) {
   if constexpr (is_optional<T>) {
     bytes::put_raw(out, value.has_value());
@@ -85,6 +117,8 @@ void pack_parts(T const& value, std::vector<std::byte>& out) {
     std::visit([&](auto const& v) { skel::pack(v, out); }, value);
   } else if constexpr (is_array<T>) {
     for (auto const& v : value) skel::pack(v, out);
+  } else if constexpr (plain_struct<T>) {
+    visit_fields<field_count<T>>(value, [&](auto const&... f) { (pack_part(f, out), ...); });
   } else {
     std::apply([&](auto const&... v) { (skel::pack(v, out), ...); }, value);
   }
@@ -114,6 +148,10 @@ T unpack_parts(std::span<std::byte const>& in) {
   } else if constexpr (is_array<T>) {
     T value{};
     for (auto& v : value) v = skel::unpack<typename T::value_type>(in);
+    return value;
+  } else if constexpr (plain_struct<T>) {
+    T value{};
+    visit_fields<field_count<T>>(value, [&](auto&... f) { (unpack_part(in, f), ...); });
     return value;
   } else {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {

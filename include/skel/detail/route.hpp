@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "skel/detail/addresses.hpp"
+#include "skel/detail/fields.hpp"
 #include "skel/transfer_traits.hpp"
 
 namespace boost::serialization {
@@ -141,7 +142,8 @@ concept raw_elements =
 
 /// The ways to travel, see transferable.
 enum class route : std::uint8_t { none, traits, raw, raw_elements, elements, parts, archive };
-template <class T>
+/// `Within`: the structs around a T, which a part of it may be again.
+template <class T, class... Within>
 constexpr route find_route();
 template <class T>
 inline constexpr route route_of = find_route<std::remove_const_t<T>>();
@@ -175,12 +177,23 @@ constexpr archive_use find_archive_use() {
   }
 }
 
-template <class T>
-inline constexpr bool all_travel = true;
-template <template <class...> class C, class... T>
-inline constexpr bool all_travel<C<T...>> = ((route_of<T> != route::none) && ...);
+template <class T, class... Within>
+constexpr bool part_travels() {
+  if constexpr (std::is_array_v<T>)
+    return part_travels<std::remove_extent_t<T>, Within...>();
+  else if constexpr ((std::is_same_v<T, Within> || ...))
+    return true;
+  else
+    return find_route<std::remove_const_t<T>, Within...>() != route::none;
+}
 
-template <class T>
+// Whether the template's arguments travel.
+template <class T, class... Within>
+inline constexpr bool all_travel = false;
+template <template <class...> class C, class... T, class... Within>
+inline constexpr bool all_travel<C<T...>, Within...> = (part_travels<T, Within...>() && ...);
+
+template <class T, class... Within>
 constexpr route find_route() {
   if constexpr (has_transfer_traits<T>) {
     return route::traits;
@@ -191,11 +204,13 @@ constexpr route find_route() {
   } else if constexpr (raw_elements<T>) {
     return route::raw_elements;
   } else if constexpr (is_container<T>) {
-    return route_of<typename T::value_type> == route::none ? route::none : route::elements;
+    return part_travels<typename T::value_type, Within...>() ? route::elements : route::none;
   } else if constexpr (is_array<T>) {
-    return route_of<typename T::value_type> == route::none ? route::none : route::parts;
+    return part_travels<typename T::value_type, Within...>() ? route::parts : route::none;
   } else if constexpr (is_pair<T> || is_tuple<T> || is_optional<T> || is_variant<T>) {
-    return all_travel<T> ? route::parts : route::none;
+    return all_travel<T, Within...> ? route::parts : route::none;
+  } else if constexpr (plain_struct<T>) {
+    return all_travel<fields_of<T>, Within..., T> ? route::parts : route::none;
   } else {
     return route::none;
   }

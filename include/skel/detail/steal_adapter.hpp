@@ -224,11 +224,11 @@ skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, J
                                detail::holds_small<detail::source_task<source_type>, task>();
     static_assert(same_task, "skel::ring_steal: the source's elements must be the job's tasks.");
     static_assert(detail::can_travel<task>(),
-                  "skel::ring_steal: the task type cannot be sent. Make it trivially copyable without "
+                  "skel::ring_steal: the task type cannot be sent. Make it a plain struct without "
                   "pointers or views, give it a serialize() function (skel/serialization.hpp), or specialise "
                   "skel::transfer_traits.");
     static_assert(detail::can_travel<result>(),
-                  "skel::ring_steal: the result type cannot be sent. Make it trivially copyable without "
+                  "skel::ring_steal: the result type cannot be sent. Make it a plain struct without "
                   "pointers or views, give it a serialize() function (skel/serialization.hpp), or specialise "
                   "skel::transfer_traits.");
     static_assert(exact_merge<result>,
