@@ -82,6 +82,7 @@ class edge_part {
 /// Only the edges of the part are sent; for a generated graph, only its parameters.
 template <>
 struct skel::transfer_traits<components::edge_part> {
+  static constexpr bool compared_on_request = true;  // a rank has only its part in memory
   static void pack(components::edge_part const& part, std::vector<std::byte>& out);
   static components::edge_part unpack(std::span<std::byte const>& in);
 };

@@ -80,8 +80,11 @@ struct context_options {
   /// Threads that want to run on this rank's host, per core: shards go to hosts with little load if
   /// there is a choice. Empty: the system's average over a minute.
   std::optional<double> host_load{};
-  /// Whether the ranks compare the contents of replicated lists and problems; they always compare a
-  /// list's length. Empty: only in builds with assertions (NDEBUG undefined).
+  /// Whether the ranks compare the contents of replicated lists and problems, by a hash; they always
+  /// compare a list's length. Empty: except lists whose elements are computed when they are read, and
+  /// elements that are trivially copyable classes with private members or bases, which may be addresses; of
+  /// elements with serialize(), 10,000 of each list. Builds with assertions (NDEBUG undefined) compare
+  /// these as well.
   std::optional<bool> check_inputs{};
   /// Farms run every task on two ranks and compare the results, as with farm_options::audit = 1, unless they
   /// have an audit or cannot have one. Finds tasks whose result depends on the rank that runs them.

@@ -1,13 +1,20 @@
 // Invalid skeleton calls: nested in another call, from two threads at once, or different on different ranks.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <unordered_set>
+#include <vector>
 
 #include "farm/over_hub.hpp"
 #include "observe/support.hpp"
@@ -583,14 +590,84 @@ TEST_CASE("task numbers are compared without visiting each") {
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
 }
 
-TEST_CASE("contents are compared by default in a build with assertions") {
+namespace {
+
+class opaque {  // one member could be an address
+ public:
+  explicit opaque(std::int64_t value = 0) : value_(value) {}
+
+ private:
+  std::int64_t value_;
+};
+struct maybe {
+  int number;
+  std::optional<double> limit;
+};
+struct item {
+  int number = 0;
+  std::string name;
+  std::vector<item> parts;
+};
+
+// The error of two ranks with these lists if no option says whether contents are compared.
+template <class List>
+std::string said_by_default(List const& a, List const& b) {
   hub::job job(2);
-  job.run([&](skel::context& ctx) { farm_over(std::vector<int>{ctx.rank()}, std::nullopt)(ctx); });
+  job.run([&](skel::context& ctx) { farm_over(ctx.rank() == 0 ? a : b, std::nullopt)(ctx); });
+  auto const text = job.error(0);
+  CHECK(job.error(1).empty() == text.empty());
+  return test::contains(text, "other contents of the task list") ? "other" : text;
+}
+
 #ifdef NDEBUG
-  CHECK(job.error(0).empty());
+auto const* const only_on_request = "";
 #else
-  CHECK(test::contains(job.error(0), "other contents of the task list"));
+auto const* const only_on_request = "other";
 #endif
+
+}  // namespace
+
+TEST_CASE("contents are compared in every build") {
+  CHECK(said_by_default(std::vector{1, 2}, std::vector{1, 3}) == "other");
+  CHECK(said_by_default(std::vector{1, 2}, std::vector{1, 2}).empty());
+  CHECK(said_by_default(std::deque{1.0, 2.0}, std::deque{1.0, 2.5}) == "other");
+  std::vector<item> const a{{1, "a", {}}, {2, "b", {{3, "c", {}}}}};
+  auto b = a;
+  CHECK(said_by_default(a, b).empty());
+  b[1].parts[0].name = "d";
+  CHECK(said_by_default(a, b) == "other");
+}
+
+TEST_CASE("equal lists are never taken for different ones") {
+  std::vector<maybe> a(20), b(20);
+  std::memset(static_cast<void*>(a.data()), 0x55, a.size() * sizeof(maybe));
+  std::memset(static_cast<void*>(b.data()), 0xaa, b.size() * sizeof(maybe));
+  for (auto* v : {&a, &b})
+    for (auto& x : *v) {
+      x.number = 1;
+      x.limit.reset();
+    }
+  CHECK(said_by_default(a, b).empty());
+  std::vector<std::unordered_set<int>> c(1), d(1);
+  d[0].reserve(1000);
+  for (int i = 0; i < 20; ++i) {
+    c[0].insert(i);
+    d[0].insert(19 - i);
+  }
+  CHECK(said_by_default(c, d).empty());
+  d[0].insert(20);
+  CHECK(said_by_default(c, d) == "other");
+}
+
+TEST_CASE("what may hold addresses or is computed when it is read is compared on request") {
+  std::vector<opaque> const a(2, opaque(1)), b(2, opaque(2));
+  CHECK(said_by_default(a, b) == only_on_request);
+  CHECK(said_of(farm_over(a), farm_over(b)) == "other contents of the task list");
+  auto const computed = [](int by) {
+    return std::views::iota(0, 5) | std::views::transform([by](int i) { return by * i; });
+  };
+  CHECK(said_by_default(computed(1), computed(2)) == only_on_request);
+  CHECK(said_of(farm_over(computed(1)), farm_over(computed(2))) == "other contents of the task list");
 }
 
 TEST_CASE("SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS are yes, no or an error") {

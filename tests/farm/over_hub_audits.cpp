@@ -252,6 +252,10 @@ TEST_CASE("bytes of padding are no difference") {
     };
     auto const r = skel::farm(ctx, skel::indices(100), f, skel::into(got), {.audit = 1}).report;
     if (ctx.is_root()) CHECK(r.audit->checked == 100);
+    auto const list = [&](std::uint64_t id, skel::worker_info const& w) { return std::vector{f(id, w)}; };
+    std::vector<std::vector<padded>> lists;
+    auto const again = skel::farm(ctx, skel::indices(100), list, skel::into(lists), {.audit = 1}).report;
+    if (ctx.is_root()) CHECK(again.audit->checked == 100);
   });
   check_no_errors(job, 3);
   CHECK(got.size() == 100);

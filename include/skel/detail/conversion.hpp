@@ -5,9 +5,14 @@
 #include <concepts>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "skel/detail/addresses.hpp"
+#include "skel/error.hpp"
+#include "skel/source.hpp"
 
 namespace skel::detail {
 
@@ -33,6 +38,56 @@ constexpr bool holds_every() {
 template <class From, class To>
 constexpr bool holds_small() {
   return holds_every<From, To>() || (std::integral<From> && std::integral<To> && !std::is_same_v<To, bool>);
+}
+
+/// The same for numbers of tasks, which need at least 32 bits.
+template <class From, class To>
+constexpr bool holds_numbers() {
+  return holds_every<From, To>() || (holds_small<From, To>() && std::numeric_limits<To>::digits >= 31);
+}
+
+/// Throws usage_error if an integer To cannot hold this integer. `what` names the place of the To.
+template <class To, class From>
+void require_held(char const* what, From const& value) {
+  if constexpr (std::integral<From> && std::integral<To> && !holds_every<From, To>()) {
+    auto const kept = static_cast<To>(value);
+    bool same = static_cast<From>(kept) == value;
+    if constexpr (std::is_signed_v<From>)
+      same = same && (std::is_signed_v<To> || value >= 0);
+    else
+      same = same && (std::is_unsigned_v<To> || kept >= 0);
+    if (!same)
+      throw usage_error(std::string(what) + " cannot hold " + std::to_string(value) +
+                        ": expected a wider type");
+  }
+}
+
+/// An integer, already checked, as an integer To; other values as they are.
+template <class To, class From>
+constexpr decltype(auto) as_parameter(From const& value) {
+  if constexpr (std::integral<From> && std::integral<To>)
+    return static_cast<To>(value);
+  else
+    return (value);
+}
+
+/// Whether a source lists consecutive numbers.
+template <class R>
+inline constexpr bool counts_up = false;
+template <class View>
+inline constexpr bool counts_up<replicated<View>> = is_counting<View>;
+template <>
+inline constexpr bool counts_up<task_numbers> = true;
+
+/// Checks the first and last number of a source of consecutive numbers. Other sources: each task is checked
+/// when it is converted.
+template <class To, class Source>
+void require_all_held(char const* what, Source const& source) {
+  if constexpr (counts_up<Source>) {
+    if (source.size() == 0) return;
+    require_held<To>(what, source[0]);
+    require_held<To>(what, source[source.size() - 1]);
+  }
 }
 
 /// A return type that converts to To unchanged. This includes a promoted integer, as in a sum of

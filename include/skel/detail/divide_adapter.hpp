@@ -78,14 +78,10 @@ class divide_work_of final : public divide_work {
   [[nodiscard]] std::string types() const override { return type_names(typeid(problem), typeid(solution)); }
   [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
   [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
-    if constexpr (is_replicated_problem<Source> && transferable<problem>) {
-      if (check.value_or(checked_build)) {
-        skel::xxh3_hasher hasher;
-        add_contents(hasher, static_cast<problem const&>(source_.problem));
-        return hasher.value();
-      }
-    }
-    return static_cast<void>(check), std::nullopt;
+    if constexpr (is_replicated_problem<Source>)
+      return value_contents(static_cast<problem const&>(source_.problem), check);
+    else
+      return static_cast<void>(check), std::nullopt;
   }
   [[nodiscard]] bool solves_with_threads() const override {
     return detail::solves_with_threads<Job> && !knows_small<Job>;

@@ -212,21 +212,10 @@ class farm_work_of final : public farm_work {
   }
 
   [[nodiscard]] std::vector<std::byte> compared(std::span<std::byte const> packed) const override {
-    std::vector<std::byte> bytes;
-    if constexpr (requires(result const& r) { transfer_traits<result>::pack_compared(r, bytes); }) {
-      transfer_traits<result>::pack_compared(unpack<result>(packed), bytes);
-    } else {
-      bytes.assign(packed.begin(), packed.end());
-#ifdef SKEL_CLEARS_PADDING
-      if constexpr (raw_bytes<result> && !has_transfer_traits<result> && !all_bytes_count<result>) {
-        alignas(result) std::byte copy[sizeof(result)];
-        std::memcpy(copy, bytes.data(), sizeof(result));
-        __builtin_clear_padding(reinterpret_cast<result*>(copy));
-        std::memcpy(bytes.data(), copy, sizeof(result));
-      }
-#endif
-    }
-    return bytes;
+    if constexpr (compared_as_sent<result>) return {packed.begin(), packed.end()};
+    contents_bytes bytes;
+    add_contents(bytes, unpack<result>(packed));
+    return std::move(bytes.all);
   }
 
   pulled_tasks pull(std::uint64_t most, std::uint64_t most_bytes) override {
