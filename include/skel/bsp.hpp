@@ -111,8 +111,14 @@ class superstep {
   template <class F>
     requires std::invocable<F const&, std::uint64_t>
   void parallel_for(std::uint64_t n, F const& f) const {
+    using index = std::remove_cvref_t<detail::parameter<F, 0>>;
+    static_assert(
+        detail::holds_numbers<std::uint64_t, index>(),
+        "skel::bsp: the parameter of parallel_for's function cannot hold every index: it has fewer than "
+        "32 bits, or is a floating-point number.");
+    detail::require_all_held<index>("bsp: the parameter of parallel_for's function", task_numbers(n));
     loops_->run(n, [&f](std::uint64_t i, std::uint64_t end) {
-      for (; i < end; ++i) f(i);
+      for (; i < end; ++i) f(detail::as_parameter<index>(i));
     });
   }
   superstep(superstep const&) = delete;

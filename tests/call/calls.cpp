@@ -670,6 +670,28 @@ TEST_CASE("what may hold addresses or is computed when it is read is compared on
   CHECK(said_of(farm_over(computed(1)), farm_over(computed(2))) == "other contents of the task list");
 }
 
+TEST_CASE("a parameter that cannot hold the largest index is refused") {
+  skel::context ctx;
+  auto const farm = [&](auto source, auto const& f) {
+    std::uint64_t total = 0;
+    skel::farm(ctx, source, f, skel::reduced(total, std::plus<>()), {.time_limit_seconds = 0.01});
+  };
+  auto const of_int = [](int i) { return static_cast<std::uint64_t>(i < 0); };
+  auto const of_unsigned = [](unsigned) { return std::uint64_t{0}; };
+  auto const of_any = [](auto) { return std::uint64_t{0}; };
+  std::uint64_t const two_31 = std::uint64_t{1} << 31, two_32 = std::uint64_t{1} << 32;
+  farm(skel::indices(two_31), of_int);
+  farm(skel::indices(two_32), of_unsigned);
+  farm(skel::indices(two_32 + 1), of_any);
+  CHECK_THROWS_WITH(farm(skel::indices(two_31 + 1), of_int),
+                    "farm: the parameter of the task function cannot hold 2147483648: expected a wider type");
+  CHECK_THROWS_AS(farm(skel::indices(two_32 + 1), of_unsigned), skel::usage_error);
+  CHECK_THROWS_AS(farm(skel::replicated(std::views::iota(-1, 3)), of_unsigned), skel::usage_error);
+  CHECK_THROWS_AS(farm(skel::replicated(std::vector{std::int64_t{1}, std::int64_t{1} << 40}), of_int),
+                  skel::task_error);
+  CHECK_THROWS_AS(skel::ring_steal(ctx, skel::indices(two_31 + 1), spawning{}), skel::usage_error);
+}
+
 TEST_CASE("SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS are yes, no or an error") {
   auto const found = [](char const* value) {
     setenv("SKEL_CHECK_INPUTS", value, 1);

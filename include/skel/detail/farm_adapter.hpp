@@ -277,6 +277,7 @@ class farm_work_of final : public farm_work {
 
   result compute_in(context* team, task_id id, task_payload const& from, worker_info const& where) const {
     auto const call = [&](task const& t) -> result {
+      if constexpr (!counts_up<Source>) require_held<task_parameter<F, task>>(task_parameter_name, t);
       if constexpr (std::is_void_v<typename task_result<F, task>::raw>)
         return call_task(f_, t, where, team), no_result{};
       else
@@ -367,9 +368,9 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how,
   static_assert(callable,
                 "skel::farm: the task function must be callable as f(task const&), f(task const&, "
                 "worker_info const&) or f(context& team, task const&) on a const function object.");
-  static_assert(detail::holds_small<task, std::remove_cvref_t<detail::parameter<F, takes_team ? 1 : 0>>>(),
-                "skel::farm: the parameter of the task function cannot hold every task: it loses the "
-                "fraction or the precision of a floating-point number.");
+  static_assert(detail::holds_numbers<task, detail::task_parameter<F, task>>(),
+                "skel::farm: the parameter of the task function cannot hold every task: it has fewer than 32 "
+                "bits, or loses the fraction or the precision of a floating-point number.");
   if constexpr (callable) {
     using result = typename detail::task_result<F, task>::type;
     static_assert(
@@ -386,6 +387,7 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how,
     using sink_type = std::remove_reference_t<kept>;
     constexpr bool fits = detail::fits_farm<sink_type, result>();
     if constexpr (fits && transferable<result> && (is_replicated<source_type> || transferable<task>)) {
+      detail::require_all_held<detail::task_parameter<F, task>>(detail::task_parameter_name, source);
       kept to = sink;
       detail::farm_work_of<source_type, F, sink_type> work(const_cast<source_type&>(source), f, to);
       return {detail::run_farm(ctx, work, how.policy(), options)};

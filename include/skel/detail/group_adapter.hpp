@@ -32,6 +32,23 @@ constexpr bool reads_into_copy() {
     return false;
 }
 
+// The types in which the job receives the number of a unit, and of pieces.
+template <class Job>
+constexpr auto unit_number() {
+  if constexpr (requires { &Job::read; })
+    return std::type_identity<std::remove_cvref_t<parameter<decltype(&Job::read), 0>>>{};
+  else
+    return std::type_identity<unseen>{};
+}
+template <class Job>
+constexpr bool cut_holds_pieces() {
+  if constexpr (requires { &Job::cut; })
+    return holds_numbers<std::uint64_t, std::remove_cvref_t<parameter<decltype(&Job::cut), 1>>>() &&
+           holds_numbers<std::uint64_t, std::remove_cvref_t<parameter<decltype(&Job::cut), 2>>>();
+  else
+    return true;
+}
+
 // Converts the return value of read and history; throws if it is negative.
 template <class N>
 std::uint64_t counted(N n, char const* what) {
@@ -152,12 +169,13 @@ class group_work_of final : public group_work {
   }
 
  private:
-  std::uint64_t read_one(std::uint64_t number, typename Job::carried& c, typename Job::unit& u,
+  std::uint64_t read_one(std::uint64_t unit_index, typename Job::carried& c, typename Job::unit& u,
                          pieces_ready const& ready) const {
+    using number = typename decltype(unit_number<Job>())::type;
     if constexpr (reads_in_parts<Job>)
-      return counted(job_.read(number, c, u, ready), "read()");
+      return counted(job_.read(as_parameter<number>(unit_index), c, u, ready), "read()");
     else
-      return counted(job_.read(number, c, u), "read()");
+      return counted(job_.read(as_parameter<number>(unit_index), c, u), "read()");
   }
   Job const& job_;
   Sink& sink_;
@@ -184,6 +202,12 @@ result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&
     static_assert(!detail::reads_into_copy<Job>(),
                   "skel::multi_host: read must take what it carries and the unit by reference, carried& and "
                   "unit&: what it writes to a copy is lost.");
+    using number = typename decltype(detail::unit_number<Job>())::type;
+    static_assert(
+        detail::holds_numbers<std::uint64_t, number>() && detail::cut_holds_pieces<Job>(),
+        "skel::multi_host: the parameters of read and cut cannot hold every number of a unit or piece: "
+        "they have fewer than 32 bits, or are floating-point numbers.");
+    detail::require_all_held<number>("multi_host: the first parameter of read", task_numbers(units));
     using sink_type = std::remove_reference_t<Sink>;
     constexpr bool fits = detail::fits_groups<sink_type, typename Job::result>();
     if constexpr (transferable<typename Job::packet> && transferable<typename Job::result> && fits) {

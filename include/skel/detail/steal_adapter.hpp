@@ -40,6 +40,8 @@ constexpr bool merge_receives_results() {
     return true;
 }
 
+inline constexpr auto* steal_task_name = "ring_steal: the job's task type";
+
 // Each compute thread owns one of each, on separate cache lines: sharing lines makes two threads as
 // slow as one.
 inline constexpr std::size_t own_lines = 128;
@@ -101,9 +103,18 @@ class steal_work_of final : public steal_work {
   void open_source(task_bag& into) override {
     auto& tasks = static_cast<bag&>(into).tasks;
     if constexpr (is_on_root<Source>) {
-      for (auto&& t : source_.open()) tasks.push_back(std::forward<decltype(t)>(t));
+      for (auto&& t : source_.open()) {
+        require_held<task>(steal_task_name, t);
+        if constexpr (std::integral<task>)
+          tasks.push_back(as_parameter<task>(t));
+        else
+          tasks.push_back(std::forward<decltype(t)>(t));
+      }
     } else {
-      for (std::uint64_t i = 0; i < source_.size(); ++i) tasks.push_back(source_[i]);
+      for (std::uint64_t i = 0; i < source_.size(); ++i) {
+        require_held<task>(steal_task_name, source_[i]);
+        tasks.push_back(as_parameter<task>(source_[i]));
+      }
     }
   }
 
@@ -221,7 +232,7 @@ skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, J
                   "skel::ring_steal: merge must take values of the result type: another arithmetic type "
                   "would change them.");
     constexpr bool same_task = std::is_convertible_v<detail::source_task<source_type>, task> &&
-                               detail::holds_small<detail::source_task<source_type>, task>();
+                               detail::holds_numbers<detail::source_task<source_type>, task>();
     static_assert(same_task, "skel::ring_steal: the source's elements must be the job's tasks.");
     static_assert(detail::can_travel<task>(),
                   "skel::ring_steal: the task type cannot be sent. Make it a plain struct without "
@@ -236,6 +247,7 @@ skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, J
                   "an integer, or specialise skel::exact_merge for a reproducible type.");
     skel::result<result> all;
     if constexpr (same_task && transferable<task> && transferable<result>) {
+      detail::require_all_held<task>(detail::steal_task_name, source);
       detail::steal_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
       detail::typed_merged<result> total;
       all.report = detail::run_ring_steal(ctx, work, options, total);
