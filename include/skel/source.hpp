@@ -164,6 +164,9 @@ own_part(P) -> own_part<P>;
 
 namespace detail {
 
+template <class T>
+inline constexpr bool never = false;  // in a static_assert of a template that must not be used
+
 template <class R>
 inline constexpr bool is_initializer_list = false;
 template <class T>

@@ -57,4 +57,12 @@ auto broadcast(context& ctx, on_root<Open> source, std::string const& label)
   return mine;
 }
 
+// Anything else than an on_root.
+template <class Source, class... More>
+  requires(!is_on_root<std::remove_cvref_t<Source>>)
+void broadcast(context&, Source&&, More&&...) {
+  static_assert(detail::never<Source>,
+                "skel::broadcast: the value comes from skel::on_root(function), which the root calls.");
+}
+
 }  // namespace skel

@@ -290,4 +290,16 @@ result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
   }
 }
 
+// Anything else than a source.
+template <class Source, class Job, class... More>
+  requires(!problem_source<Source>)
+result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(context&, Source&&, Job const&,
+                                                                     More&&...) {
+  static_assert(detail::never<Source>,
+                "skel::divide_and_conquer: the problem comes from skel::on_root(function), "
+                "skel::replicated_problem{...} or skel::own_part{...}: wrap a problem that every rank has in "
+                "skel::replicated_problem{...}.");
+  return {};
+}
+
 }  // namespace skel

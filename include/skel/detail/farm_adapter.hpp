@@ -402,4 +402,14 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, Sink&& sink, 
   return farm(ctx, std::forward<Source>(source), f, schedule::adaptive{}, std::forward<Sink>(sink), options);
 }
 
+// Anything else than a source.
+template <class Source, class F, class... More>
+  requires(!task_source<Source>)
+skel::result<void> farm(context&, Source&&, F const&, More&&...) {
+  static_assert(detail::never<Source>,
+                "skel::farm: the tasks come from skel::indices(n), skel::replicated(list) or "
+                "skel::on_root(function): wrap a list that every rank has in skel::replicated(...).");
+  return {};
+}
+
 }  // namespace skel

@@ -259,4 +259,14 @@ skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, J
   }
 }
 
+// Anything else than a source.
+template <class Source, class Job, class... More>
+  requires(!task_source<Source>)
+skel::result<detail::result_of<Job>> ring_steal(context&, Source&&, Job const&, More&&...) {
+  static_assert(detail::never<Source>,
+                "skel::ring_steal: the tasks come from skel::indices(n), skel::replicated(list) or "
+                "skel::on_root(function): wrap a list that every rank has in skel::replicated(...).");
+  return {};
+}
+
 }  // namespace skel
