@@ -9,6 +9,11 @@
 #include <string_view>
 #include <type_traits>
 
+#if defined(__GNUC__) && (!defined(__cpp_exceptions) || !defined(__GXX_RTTI))
+#error \
+    "skel reports errors by exceptions and compares types by typeid: compile without -fno-exceptions and -fno-rtti"
+#endif
+
 namespace skel {
 
 /// Base of all errors that skel throws. what() is one line, without the program's name.
