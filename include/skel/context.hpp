@@ -58,7 +58,9 @@ class call_slot {
 /// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST, SKEL_CLUSTER, SKEL_HOST_LOAD,
 /// SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS set the defaults.
 struct context_options {
-  int threads = 0;  ///< compute threads of this rank; 0: its share of the cores it may use
+  /// Compute threads of this rank, which call task functions concurrently. 0: its share of the cores it may
+  /// use, or one in a program that has started MPI with a thread level below MPI_THREAD_SERIALIZED.
+  int threads = 0;
   /// Compute threads for each accelerator of this rank (worker_info::device), whatever `threads` says:
   /// the number of tasks that use a device at a time. A rank without one has `threads`. 0: every rank
   /// has `threads`, since the environment also shows devices to programs that do not use them.

@@ -122,12 +122,22 @@ void check_communicator(MPI_Comm comm) {
 }
 
 }  // namespace
+void check_thread(int level) {
+  int is_main = 1;
+  if (level < MPI_THREAD_SERIALIZED) MPI_Is_thread_main(&is_main);
+  if (!is_main)
+    throw usage_error(
+        "a context needs MPI_THREAD_SERIALIZED, or the thread that has started MPI: no other thread may call "
+        "it");
+}
+
 
 std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
   check_communicator(comm);
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   auto wires = std::make_unique<transport::mpi_transport>(comm, level);
+  check_thread(level);
   MPI_Comm const own = wires->communicator();
   int const size = wires->size();
   check_same_program(own, size);
@@ -138,7 +148,10 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   constexpr double patience_in_vain = 60;
   if (!options.suspect_after_seconds && wires->any_thread() && !launcher_survives_losses())
     options.suspect_after_seconds = patience_in_vain;
-  if (options.threads == 0) options.threads = default_threads(cores, place.host_cores, place.ranks_here);
+  int const share = default_threads(cores, place.host_cores, place.ranks_here);
+  // A program that wants only one thread to call MPI may not be prepared for tasks on several threads.
+  bool const one_thread = options.threads == 0 && !wires->any_thread();
+  if (options.threads == 0) options.threads = one_thread ? 1 : share;
   char host[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0;
   MPI_Get_processor_name(host, &length);

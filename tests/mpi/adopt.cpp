@@ -205,7 +205,32 @@ void before_the_beginning() {
   check(test::contains(e.what(), "call MPI_Init_thread before"), e.what());
 }
 
+// A program that wants one thread to call MPI computes with one, unless it asks for more.
+void threads_by_level(mpi::communicator const& world) {
+  bool const any = mpi::environment::thread_level() >= mpi::threading::serialized;
+  auto o = options(0);
+  int most = 0;
+  {
+    skel::context const ctx(world, o);
+    most = ctx.threads();
+    if (!any) check_equal(most, 1, "threads by default");
+  }
+  o.threads = 3;
+  check_equal(skel::context(world, o).threads(), 3, "threads on request");
+  if (any) return;
+  std::string text;
+  std::thread([&] {
+    try {
+      skel::context const ctx(world, options());
+    } catch (skel::usage_error const& e) {
+      text = e.what();
+    }
+  }).join();
+  check(test::contains(text, "or the thread that has started MPI"), "a context on another thread");
+}
+
 void run(mpi::communicator const& world) {
+  threads_by_level(world);
   no_communicator(world);
   over_the_world(world);
   messages_of_the_user(world);
