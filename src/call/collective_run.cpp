@@ -52,7 +52,7 @@ collective_run::collective_run(context& ctx, call_options options, std::string_v
 }
 
 report collective_run::execute() {
-  if (options_.observed) engine_.say_warning();
+  if (options_.observed) engine_.say_warnings();
   closed_at_end const guard{engine_, key_};
   open();
   engine_.with_pool(*this, compute_threads_, [this] { work(0); });

@@ -21,6 +21,7 @@
 #include "system_host.hpp"
 #include "team.hpp"
 #include "trace_file.hpp"
+#include "warnings.hpp"
 
 namespace skel {
 
@@ -116,6 +117,7 @@ context::context(context_options options) {
     options.threads = detail::default_threads(detail::usable_cores(), detail::usable_cores(), 1);
   engine_ = std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options),
                                              detail::system_host_name());
+  engine_->warnings = detail::unknown_variables(environ);
   team_ = std::make_shared<detail::team const>(1);
 }
 

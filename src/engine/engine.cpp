@@ -7,6 +7,7 @@
 #include "base/format.hpp"
 #include "cores.hpp"
 #include "skel/error.hpp"
+#include "warnings.hpp"
 
 namespace skel::detail {
 
@@ -126,9 +127,20 @@ void engine::open(run_key key, run& r) {
     if (!f.failed()) r.on_left(rank);
 }
 
-void engine::say_warning() {
-  if (!warning.empty() && !options_.quiet) std::fprintf(stderr, "skel: %s\n", warning.c_str());
-  warning.clear();
+void engine::say_warnings() {
+  std::vector<std::string> texts;
+  bool looks = false;
+  {
+    std::lock_guard const lock(mutex_);
+    texts = std::exchange(warnings, {});
+    looks = !std::exchange(looked_for_inner_threads_, true);
+  }
+  if (options_.quiet) return;
+  if (looks && rank_ == 0 && threads() > 1)
+    if (auto const inner = find_inner_threads())
+      if (auto text = too_many_threads(threads(), usable_cores(), *inner); !text.empty())
+        texts.push_back(std::move(text));
+  for (auto const& t : texts) std::fprintf(stderr, "skel: %s\n", t.c_str());
 }
 
 void engine::close(run_key key) {

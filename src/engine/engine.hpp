@@ -218,8 +218,9 @@ class engine {
 
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root
   observe::progress_observer observer;      // used on the root
-  void say_warning();
-  std::string warning;  // for the user; printed once, when the first skeleton runs (unless --quiet is set)
+  void say_warnings();
+  std::vector<std::string>
+      warnings;  // for the user; printed when the next skeleton runs (unless --quiet is set)
 
  private:
   [[nodiscard]] transport::link& link_to(int peer);
@@ -266,6 +267,7 @@ class engine {
   int size_;
   bool any_thread_;
   bool owns_time_;
+  bool looked_for_inner_threads_ = false;
   std::thread::id owner_ = std::this_thread::get_id();
   std::unordered_map<int, transport::link> links_;  // each is created with the first message to its rank
   std::set<int> lost_;

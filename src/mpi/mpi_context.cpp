@@ -22,6 +22,7 @@
 #include "engine/run_body.hpp"
 #include "engine/team.hpp"
 #include "engine/trace_file.hpp"
+#include "engine/warnings.hpp"
 #include "guards.hpp"
 #include "launcher.hpp"
 #include "mpi_lifetime.hpp"
@@ -121,7 +122,6 @@ void check_communicator(MPI_Comm comm) {
     throw usage_error("a context needs a communicator of one group, found an intercommunicator");
 }
 
-}  // namespace
 void check_thread(int level) {
   int is_main = 1;
   if (level < MPI_THREAD_SERIALIZED) MPI_Is_thread_main(&is_main);
@@ -131,13 +131,14 @@ void check_thread(int level) {
         "it");
 }
 
+}  // namespace
 
 std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
   check_communicator(comm);
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  auto wires = std::make_unique<transport::mpi_transport>(comm, level);
   check_thread(level);
+  auto wires = std::make_unique<transport::mpi_transport>(comm, level);
   MPI_Comm const own = wires->communicator();
   int const size = wires->size();
   check_same_program(own, size);
@@ -167,15 +168,24 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   // A rank leaves a gather before the others have entered, but a barrier only afterwards. A rank
   // that dies up to here is therefore left to the guards of the start, on every rank.
   MPI_Barrier(own);
-  std::string warning;
-  if (wires->rank() == 0)
-    for (std::size_t r = 0; r < all.size() && warning.empty(); r += 3)
-      if (all[r] > all[r + 1])
-        warning = detail::format(
+  std::vector<std::string> warnings;
+  if (wires->rank() == 0) {
+    warnings = unknown_variables(environ);
+    for (std::size_t r = 0; r < all.size(); r += 3)
+      if (all[r] > all[r + 1]) {
+        warnings.push_back(detail::format(
             "{} ranks with {} compute threads share {} cores of one host: expect no gain from more",
-            all[r + 2], all[r], all[r + 1]);
+            all[r + 2], all[r], all[r + 1]));
+        break;
+      }
+    if (one_thread && threads == 1 && share > 1)
+      warnings.push_back(detail::format(
+          "MPI was started with a thread level below MPI_THREAD_SERIALIZED, so each rank computes with one "
+          "thread: ask for that level, or set SKEL_THREADS (this rank may use {} cores)",
+          share));
+  }
   auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
-  made->warning = std::move(warning);
+  made->warnings = std::move(warnings);
   made->on_host = on_host;
   made->has_cores = mine[0] <= mine[1];
   watch_finalize(made);

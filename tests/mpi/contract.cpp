@@ -341,6 +341,13 @@ TEST_CASE("more compute threads than cores: one warning for the job") {
   CHECK(e.errors[0].starts_with("skel: 2 ranks with 128 compute threads share "));
 }
 
+TEST_CASE("a misspelt variable: one warning for the job") {
+  auto const e = run(2, "well", "SKEL_THREADS=1 SKEL_WATCHDOGG=2s");
+  check_exits(e, 2, 0);
+  REQUIRE(e.errors.size() == 1);
+  CHECK(e.errors[0] == "skel: unknown environment variable SKEL_WATCHDOGG; did you mean SKEL_WATCHDOG?");
+}
+
 TEST_CASE("compute threads are this rank's share of the cores it may use") {
   auto const threads = [](std::string const& before, int ranks) {
     auto e = shell(before + " " + mpiexec + "-n " + std::to_string(ranks) + " --bind-to none " + program +
