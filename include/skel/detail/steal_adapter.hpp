@@ -102,19 +102,17 @@ class steal_work_of final : public steal_work {
 
   void open_source(task_bag& into) override {
     auto& tasks = static_cast<bag&>(into).tasks;
+    auto const add = [&tasks](auto&& t) {
+      require_held<task>(steal_task_name, t);
+      if constexpr (std::integral<task>)
+        tasks.push_back(as_parameter<task>(t));
+      else
+        tasks.push_back(std::forward<decltype(t)>(t));
+    };
     if constexpr (is_on_root<Source>) {
-      for (auto&& t : source_.open()) {
-        require_held<task>(steal_task_name, t);
-        if constexpr (std::integral<task>)
-          tasks.push_back(as_parameter<task>(t));
-        else
-          tasks.push_back(std::forward<decltype(t)>(t));
-      }
+      for (auto&& t : source_.open()) add(std::forward<decltype(t)>(t));
     } else {
-      for (std::uint64_t i = 0; i < source_.size(); ++i) {
-        require_held<task>(steal_task_name, source_[i]);
-        tasks.push_back(as_parameter<task>(source_[i]));
-      }
+      for (std::uint64_t i = 0; i < source_.size(); ++i) add(source_[i]);
     }
   }
 
