@@ -174,11 +174,13 @@ void collective_run::end_with(role::outcome const& how) {
 }
 
 void collective_run::fail_with(role::fail const& why) {
-  if (why.why == role::fail::reason::lost_root)
+  if (why.why == role::fail::reason::lost_root) {
     give_up(
         std::make_exception_ptr(lost_rank_error(root_, detail::format("lost the root (rank {})", root_))));
-  else
-    give_up(std::make_exception_ptr(protocol_error(why.text)));
+    return;
+  }
+  if (!is_root() && !over_ && why.text.starts_with(watchdog_text)) say_state(why.text);
+  give_up(std::make_exception_ptr(protocol_error(why.text)));
 }
 
 void collective_run::give_up(std::exception_ptr error) {
@@ -286,16 +288,12 @@ void collective_run::watch(double t) {
   double const limit = engine_.options().watchdog_seconds;
   if (limit <= 0 || over_) return;
   double const quiet = t - last_moved_;
-  if (quiet < limit + (is_root() ? 0 : 5)) return;
+  if (quiet < limit + (is_root() ? 0 : watchdog_patience)) return;
   auto const text = detail::format("{}{:.0f} s", watchdog_text, quiet);
   say_state(text);
   if (is_root()) abort(text);
-  over_ = true;                                           // only once
-  for (int i = 0; i < 1000 && engine_.size() > 1; ++i) {  // lets the others print before mpiexec ends them
-    engine_.progress();
-    engine_.wires().wait(1e-3);
-  }
-  ctx_.leave(1);
+  over_ = true;  // only once
+  engine_.end_job();
 }
 
 }  // namespace skel::detail

@@ -224,10 +224,6 @@ context context::make_team(std::span<int const> ranks, std::uint64_t number) con
   return other;
 }
 
-void context::leave(int code) {
-  detail::report_exit_status(engine_->rank(), code);
-  std::fflush(nullptr);
-  _exit(code);
-}
+void context::leave(int code) { detail::end_process(engine_->rank(), code); }
 
 }  // namespace skel

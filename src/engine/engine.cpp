@@ -58,7 +58,7 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
   constexpr double ordinary_patience = 5;
   double const patience = options_.suspect_after_seconds.value_or(any_thread_ ? ordinary_patience : 0);
   detector_ = detector(rank_, size_, patience, any_time_ || owns_time_, last_tick_);
-  if (any_time_) ensure_helper();
+  if (any_time_ && size_ > 1) ensure_helper();
 }
 
 engine::~engine() { end_talk(); }
@@ -146,6 +146,7 @@ void engine::say_warnings() {
 void engine::close(run_key key) {
   runs_.erase(key);
   if (runs_.empty()) detector_.reset(now());
+  forget_end();  // the program has got the exception
 }
 
 void engine::send(int to, run_key key, transport::packet body) {
@@ -238,6 +239,7 @@ bool engine::progress() {
     for (int const r : lost_)
       for (auto const& [key, running] : runs_) running->on_rank_lost(r);
     for (auto const& [key, running] : runs_) running->on_tick(t);
+    end_if_due(t);
   }
   if (detector_.due(t)) beat(t);
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
@@ -333,11 +335,13 @@ void engine::declare_lost(int rank) {
   disks_.set_lost(rank, true);
   announce(rank);
   for (auto const& [key, running] : runs_) running->on_rank_lost(rank);
+  if (rank == 0 && !program_of_run_main.empty() && !says_farewell_) end_without_root();
 }
 
 // A rank that sends a message is alive.
 void engine::found(int rank) {
   forget_loss(rank);
+  if (rank == 0) forget_end();
   announce(rank);
   if (rank_ == 0) {
     send_opinion(rank, rank);  // what it has missed follows

@@ -65,6 +65,10 @@ inline constexpr std::uint8_t first_call_control = 16;
 /// Those from this number on measure clocks (engine_clocks.cpp).
 inline constexpr std::uint8_t first_clock_control = 32;
 
+/// Seconds by which other ranks than the root wait longer before their watchdogs end the run, in case the
+/// root itself hangs.
+inline constexpr double watchdog_patience = 5;
+
 /// How a rank leaves run_main; see farewell.cpp.
 struct farewell {
   int code = 0;
@@ -150,6 +154,9 @@ class engine {
   void ask_call(int rank, run_key call);
   /// Reports to the root that this rank cannot decode the messages of another.
   void tell_doubt(run_key call, int about, std::string const& text);
+  /// Ends this process with code 1 after a second in which other ranks may speak. If it is rank 0, they end,
+  /// too, also those inside a task that does not return.
+  [[noreturn]] void end_job();
   /// Time of the latest message.
   [[nodiscard]] double last_arrival() const { return last_arrival_; }
   /// The first time: begins to measure how this rank's clock differs from the root's, in the background.
@@ -241,6 +248,12 @@ class engine {
   void on_control(int from, std::span<std::byte const> body);
   void send_control(int to, std::uint8_t kind, farewell const& f);
   void tell_failure(farewell const& own);
+  void end_without_root();
+  void forget_end() {
+    if (ends_by_loss_) ends_at_ = std::numeric_limits<double>::infinity();
+  }
+  void end_if_due(double t);
+  void end_if_locked();
   void measure_clock(std::uint32_t call);
   void ask_for_time();
   void on_clock_control(int from, std::span<std::byte const> body);
@@ -252,6 +265,7 @@ class engine {
   [[nodiscard]] bool is_within(context_id team, context_id other) const;
   void end_talk();
   void helper_loop();
+  std::unique_lock<std::mutex> drive_if_free(bool& arrived);
   void ensure_helper();
   [[nodiscard]] bool patient() const;
   void note_handling(std::uint64_t messages, double seconds);
@@ -323,6 +337,9 @@ class engine {
   std::map<int, farewell> farewells_;  // on rank 0
   std::optional<farewell> verdict_;
   std::optional<std::pair<int, std::string>> failed_peer_;
+  // The job has ended or will fail, but this rank may be inside a task that does not return.
+  double ends_at_ = std::numeric_limits<double>::infinity();
+  bool ends_by_loss_ = false;  // of the root: not if the program hears of it before
 
   // engine_helper.cpp
   std::thread helper_;
@@ -331,6 +348,8 @@ class engine {
   std::atomic<bool> helper_rests_{false};
   int active_runs_ = 0;  // under helper_mutex_
   bool ending_ = false;
+  double locked_since_ =
+      std::numeric_limits<double>::infinity();  // when the helper last found the lock taken
   compute_pool pool_;
 
   disk_service disks_;  // its thread wakes the helper, so it is destroyed first

@@ -157,15 +157,10 @@ void engine::end_by_exit() {
   constexpr auto patience = std::chrono::seconds(1);
   std::string const text =
       "exit() was called during a skeleton call: tasks, merges, sources and sinks must return or throw";
-  auto const end = [&](int code) {
-    report_exit_status(rank_, code);
-    std::fflush(nullptr);
-    _exit(code);
-  };
   auto const say = [&] {
     std::fprintf(stderr, "%s: %s\n", program_of_run_main.empty() ? "skel" : program_of_run_main.c_str(),
                  text.c_str());
-    end(1);
+    end_process(rank_, 1);
   };
   if (size_ == 1) say();
   // A merge that exits holds the lock.
@@ -180,7 +175,7 @@ void engine::end_by_exit() {
     farewell const own{.code = 1, .own = true, .text = text, .lost = true};
     if (!program_of_run_main.empty()) {
       lock.unlock();
-      end(say_farewell(own, program_of_run_main));
+      end_process(rank_, say_farewell(own, program_of_run_main));
     }
     tell_failure(own);
     flush(lock, std::chrono::duration<double>(patience).count());

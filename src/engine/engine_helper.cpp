@@ -14,6 +14,7 @@ namespace {
 constexpr auto helper_shortest = std::chrono::microseconds(200);
 constexpr auto helper_longest = std::chrono::microseconds(2000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
+constexpr auto helper_of_one = std::chrono::milliseconds(250);  // as often as ticks
 
 // The engine that owns this thread: set for helpers and pool threads.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
@@ -23,8 +24,24 @@ thread_local engine const* owner_of_this_thread = nullptr;
 bool engine::owns_this_thread() const { return owner_of_this_thread == this; }
 
 void engine::ensure_helper() {
-  if (!helper_.joinable() && size_ > 1 && any_thread_ && !owns_time_)
-    helper_ = std::thread([this] { helper_loop(); });
+  if (!helper_.joinable() && any_thread_ && !owns_time_) helper_ = std::thread([this] { helper_loop(); });
+}
+
+// Drives communication if no other thread is in the engine. `arrived`: whether there was a message.
+std::unique_lock<std::mutex> engine::drive_if_free(bool& arrived) {
+  std::unique_lock engine_lock(mutex_, std::try_to_lock);
+  if (!engine_lock) {
+    locked_since_ = std::min(locked_since_, now());
+    if (active_runs_ > 0) end_if_locked();
+    return engine_lock;
+  }
+  locked_since_ = std::numeric_limits<double>::infinity();
+  try {
+    arrived = progress();
+  } catch (std::exception const&) {
+    // The compute threads, or the next skeleton call, meet the same error and report it.
+  }
+  return engine_lock;
 }
 
 void engine::helper_loop() {
@@ -32,17 +49,17 @@ void engine::helper_loop() {
   auto pause = helper_shortest;
   std::unique_lock lock(helper_mutex_);
   while (!ending_) {
+    bool arrived = false, nobody_waits = false;
+    if (size_ == 1) {  // for what ends a task that does not return: time limits and the watchdog
+      helper_wakes_.wait_for(lock, helper_of_one);
+      if (!ending_ && !idle()) drive_if_free(arrived);
+      continue;
+    }
     if (idle()) {
       pause = helper_shortest;
       if (any_time_ && detector_.enabled()) {  // between skeleton calls a rank sends heartbeats
         helper_wakes_.wait_for(lock, std::chrono::duration<double>(detector_.interval()));
-        if (ending_ || !idle()) continue;
-        std::unique_lock const engine_lock(mutex_, std::try_to_lock);
-        try {
-          if (engine_lock) progress();
-        } catch (std::exception const&) {
-          // The next skeleton call meets the same error and reports it.
-        }
+        if (!ending_ && idle()) drive_if_free(arrived);
       } else {
         helper_wakes_.wait(lock);
       }
@@ -53,15 +70,8 @@ void engine::helper_loop() {
     if (ending_ || idle() || helper_rests_) continue;
     // helper_mutex_ stays locked, so no run can end meanwhile: its caller needs the mutex to leave.
     std::vector<run*> running;
-    bool arrived = false, nobody_waits = false;
     if (now() - last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
-      std::unique_lock const engine_lock(mutex_, std::try_to_lock);
-      if (engine_lock) {
-        try {
-          arrived = progress();
-        } catch (std::exception const&) {
-          // The compute threads meet the same error and report it.
-        }
+      if (auto const engine_lock = drive_if_free(arrived)) {
         for (auto const& [key, r] : runs_) running.push_back(r);
         nobody_waits = patient();
       }
@@ -98,7 +108,7 @@ void engine::with_pool(run& r, unsigned threads, std::function<void()> const& ow
     ensure_helper();
     ++active_runs_;
   }
-  helper_wakes_.notify_all();
+  if (size_ > 1) helper_wakes_.notify_all();
   struct leaving {
     engine& of;
     ~leaving() {

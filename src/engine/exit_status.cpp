@@ -4,8 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <future>
+#include <memory>
 #include <string>
+#include <system_error>
+#include <thread>
 
 namespace skel::detail {
 
@@ -19,6 +25,21 @@ void report_exit_status(int rank, int code, std::string const& reason) {
   // A single write, so that the lines of several ranks do not mix.
   static_cast<void>(!::write(file, line.data(), line.size()));
   ::close(file);
+}
+
+void end_process(int rank, int code, std::string const& reason) {
+  report_exit_status(rank, code, reason);
+  try {
+    auto const flushed = std::make_shared<std::promise<void>>();
+    auto const done = flushed->get_future();
+    std::thread([flushed] {
+      std::fflush(nullptr);
+      flushed->set_value();
+    }).detach();
+    done.wait_for(std::chrono::seconds(1));
+  } catch (std::system_error const&) {  // no thread can be had: what is buffered is lost
+  }
+  _exit(code);
 }
 
 bool exit_status_reported() {

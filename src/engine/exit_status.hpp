@@ -12,6 +12,12 @@ namespace skel::detail {
 /// the output of the ranks.
 void report_exit_status(int rank, int code, std::string const& reason = {});
 
+inline constexpr char const* loss_ended_the_job = "a rank was lost";  ///< such a reason
+
+/// Ends this process at once: reports its status, flushes its streams and skips all destructors. Gives up on
+/// streams after a second, because a thread that hangs may hold the lock of one.
+[[noreturn]] void end_process(int rank, int code, std::string const& reason = {});
+
 /// Whether a rank has reported its status, as far as this host can see.
 [[nodiscard]] bool exit_status_reported();
 

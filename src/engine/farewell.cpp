@@ -5,16 +5,19 @@
 
 #include "base/one_line.hpp"
 #include "engine.hpp"
+#include "exit_status.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
 namespace skel::detail {
 
 namespace {
-enum control : std::uint8_t { failing = 1, bye = 2, verdict = 3, lost = 4, found = 5 };
+enum control : std::uint8_t { failing = 1, bye = 2, verdict = 3, lost = 4, found = 5, ending = 6 };
 // A rank inside a long computation learns of another rank's failure only at its next call to skel.
-// After this time it is left behind.
+// After this time it is left behind; if the root is gone, it ends.
 constexpr double patience_seconds = 10;
+// For a call of skel to return on this rank once it has failed; then the process ends.
+constexpr double last_second = 1;
 }  // namespace
 
 void engine::send_control(int to, std::uint8_t kind, farewell const& f) {
@@ -53,6 +56,10 @@ void engine::on_control(int from, std::span<std::byte const> body) {
       break;
     case verdict:
       verdict_ = f;
+      break;
+    case ending:
+      ends_at_ = now() + last_second;
+      ends_by_loss_ = false;
       break;
     case control::lost:
       on_opinion(from, f.code, true);
@@ -112,6 +119,47 @@ void engine::tell_failure(farewell const& own) {
     if (r != rank_) send_control(r, failing, own);
 }
 
+void engine::end_job() {
+  if (rank_ == 0)
+    for (int r = 1; r < size_; ++r) send_control(r, ending, {.code = 1});
+  for (double const end = now() + last_second; size_ > 1 && now() < end;) {
+    progress();
+    wires_->wait(1e-3);
+  }
+  end_process(rank_, 1);
+}
+
+// A task may run for hours, or wait for the root itself.
+void engine::end_without_root() {
+  bool const fails = std::any_of(runs_.begin(), runs_.end(), [&](auto const& r) {
+    auto const& team = ranks_of(r.first.context);
+    return team.empty() || std::find(team.begin(), team.end(), 0) != team.end();
+  });
+  ends_at_ = std::min(ends_at_, now() + (fails ? last_second : patience_seconds));
+  ends_by_loss_ = true;
+}
+
+void engine::end_if_due(double t) {
+  if (t < ends_at_) return;
+  if (ends_by_loss_)
+    std::fprintf(stderr, "%s: lost the root (rank 0): rank %d ends inside %s\n", program_of_run_main.c_str(),
+                 rank_, runs_.empty() ? "the program's own code" : "a skeleton call");
+  end_process(rank_, 1, ends_by_loss_ ? loss_ended_the_job : "");
+}
+
+// Called without the lock by the helper, which has not got it since locked_since_.
+void engine::end_if_locked() {
+  double const limit = options_.watchdog_seconds;
+  double const quiet = now() - std::max(locked_since_, last_progress());
+  if (limit <= 0 || quiet < limit + watchdog_patience) return;
+  std::fprintf(
+      stderr,
+      "skel: no progress for %.0f s: rank %d: a merge, or a function that packs or unpacks, does not "
+      "return\n",
+      quiet, rank_);
+  end_process(rank_, 1);
+}
+
 int engine::say_farewell(farewell own, std::string const& program) {
   auto const print = [&](std::string const& text) {
     if (!text.empty() && !program.empty())
@@ -123,6 +171,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   }
   std::unique_lock lock(mutex_);
   says_farewell_ = true;
+  forget_end();
   // Every rank detects a lost root and reports it itself.
   if (own.own && own.failed() && !is_lost(0)) tell_failure(own);
   auto const pause = [&](unsigned round) { rest(lock, round < 200 ? 0 : 200e-6); };

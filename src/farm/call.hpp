@@ -110,12 +110,6 @@ class farm_call : public collective_run {
                                     transport::packet& whole);
   /// Packs what follows the head of `m` and sends both to another rank.
   void post_message(int to, message const& m, transport::packet body, double begin);
-  /// If the watchdog of another rank has ended the run, this rank says what it waits for.
-  void heed_watchdog(int from, message const& m) {
-    if (auto const* const a = as_call<role::abort>(m);
-        a != nullptr && from != rank_ && !over_ && a->text.starts_with(watchdog_text))
-      say_state(a->text);
-  }
   void supply();
   void drain_sink();
   /// Before the ledger gives out tasks: what it may give follows the sizes of tasks and results.

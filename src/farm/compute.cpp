@@ -1,5 +1,4 @@
 // The compute threads of a farm: they take tasks, run them in slices, and hand in the results.
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -141,9 +140,7 @@ void farm_run::end_for(task_id id) {
                                    *setup_.options.task_time_limit_seconds);
   if (std::exchange(must_end_, true)) {
     if (!is_root()) std::raise(SIGKILL);  // as any loss of a rank
-    report_exit_status(rank_, 1);
-    std::fflush(nullptr);
-    _exit(1);
+    end_process(rank_, 1);
   }
   auto const task = work_.task_at(id);
   std::fprintf(stderr, "skel: rank %d: task %llu %s, so this rank ends\n", rank_,

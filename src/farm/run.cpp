@@ -178,7 +178,6 @@ void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
     sink_released();
     return;
   }
-  heed_watchdog(from, m);
   worker_.on(from, m, list);
   for (auto& a : list) perform(a, nullptr);
   if (threads_ > 1 && worker_.has_work()) engine_.work_arrived().notify_all();

@@ -1,7 +1,5 @@
 #include "team_run.hpp"
 
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -155,9 +153,7 @@ void team_farm_run::watch_tasks(double t) {
     auto const id = static_cast<unsigned long long>(worker_.job()->task.first);
     std::fprintf(stderr, "skel: rank %d: task %llu: %s, so this rank ends\n", rank_, id, text.c_str());
     if (!is_root()) std::raise(SIGKILL);  // as any loss of a rank
-    report_exit_status(rank_, 1);
-    std::fflush(nullptr);
-    _exit(1);
+    end_process(rank_, 1);
   }
 }
 
@@ -230,7 +226,6 @@ void team_farm_run::deliver(int from, team_message const& m, result_batch batch)
   role::team_actions list;
   if (!is_root() || !for_ledger(m)) {
     if (std::holds_alternative<role::team::run>(m)) last_moved_ = now();
-    heed_watchdog(from, m);
     worker_.on(from, m, list);
   } else {
     if (auto const* const ended = std::get_if<role::team::ended>(&m);

@@ -250,11 +250,8 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
     }();
     int const code = engine->say_farewell(end, program);
     engine->program_of_run_main.clear();  // the remainder belongs to run_main
-    if (engine->leaves_abruptly()) {      // skips what waits for lost ranks: MPI_Finalize and destructors
-      report_exit_status(rank, code, engine->ended_by_loss() ? "a rank was lost" : "");
-      std::fflush(nullptr);
-      _exit(code);
-    }
+    if (engine->leaves_abruptly())        // skips what waits for lost ranks: MPI_Finalize and destructors
+      end_process(rank, code, engine->ended_by_loss() ? loss_ended_the_job : "");
     return leave_with(code, suspect_after);
   } catch (usage_error const& e) {
     if (rank == 0) std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
@@ -289,11 +286,8 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   auto const [code, finalizes] = run_ranks(program, rank, guard, body);
+  if (!finalizes) end_process(rank, code);  // MPI_Finalize would wait for the lost ranks
   report_exit_status(rank, code);
-  if (!finalizes) {  // MPI_Finalize would wait for the lost ranks
-    std::fflush(nullptr);
-    _exit(code);
-  }
   std::fflush(nullptr);
   crash_guard const against_mpi(program, code);
   MPI_Finalize();

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <mutex>
@@ -32,9 +31,7 @@ watched_engines& watched() {
 [[noreturn]] void end_job(engine& of, std::string const& text) {
   farewell const own{.code = 2, .own = true, .text = text, .lost = true};
   int const code = of.say_farewell(own, of.program_of_run_main);
-  report_exit_status(of.rank(), code);
-  std::fflush(nullptr);
-  _exit(code);
+  end_process(of.rank(), code);
 }
 
 std::vector<std::shared_ptr<engine>> living_engines() {

@@ -146,10 +146,6 @@ void group_run::deliver(int from, group_message const& m, group_cargo& with) {
   if (moves_the_groups(m)) last_moved_ = now();
   auto const* const call = std::get_if<call_message>(&m);
   if (roll_ && call != nullptr) call_roll(&role::roll_call::on, from, *call);
-  if (call != nullptr && !over_) {
-    auto const* const a = std::get_if<role::abort>(call);
-    if (a != nullptr && a->text.starts_with(watchdog_text)) say_state(a->text);
-  }
   if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && pace_.restart(s->term))
     worker_.pace(pace_.per_packet());
   role::group_actions list;

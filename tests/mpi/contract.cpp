@@ -334,6 +334,65 @@ TEST_CASE("the watchdog: ranks print their state, the run ends with 1") {
   }
 }
 
+namespace {
+
+// Under a launcher that lets the others live. Whatever hangs does so for an hour.
+ended survivors(int ranks, std::string const& arguments, std::string const& environment) {
+  return shell("SKEL_THREADS=1 " + environment + " timeout 100 " SKEL_MPIEXEC_SCRIPT " --oversubscribe -n " +
+               std::to_string(ranks) + " " + program + " " + arguments);
+}
+
+std::ptrdiff_t lines_with(ended const& e, std::string const& text) {
+  return std::count_if(e.errors.begin(), e.errors.end(),
+                       [&](auto const& line) { return test::contains(line, text); });
+}
+
+}  // namespace
+
+TEST_CASE("the watchdog ends every rank, also one that hangs") {
+  for (std::string const where : {"task", "sink", "packing"}) {
+    int const rank = where == "sink" ? 0 : 1;
+    auto const e = survivors(3, "hang-in-" + where + " " + std::to_string(rank), "SKEL_WATCHDOG=1s");
+    CAPTURE(where, e.errors);
+    CHECK(e.code == 1);
+    for (int r = 0; r < 3; ++r) CHECK(lines_with(e, ": rank " + std::to_string(r) + ": ") == 1);
+  }
+  auto const outside = survivors(3, "hang-outside 2", "SKEL_WATCHDOG=1s");
+  CHECK(outside.code == 1);
+  CHECK(lines_with(outside, "no progress for ") == 2);
+}
+
+TEST_CASE("the watchdog ends a team that waits for a lost member inside MPI") {
+  auto const e = survivors(5, "hang-in-team 2", "SKEL_WATCHDOG=2s SKEL_SUSPECT_AFTER=1s");
+  CAPTURE(e.errors);
+  CHECK(e.code == 1);
+  CHECK(lines_with(e, "in task ") == 1);
+}
+
+TEST_CASE("one process: the watchdog and time limits of tasks end what hangs") {
+  for (std::string const environment : {"SKEL_THREADS=1", "SKEL_THREADS=2"})
+    for (std::string const what : {"hang-in-task 0", "hang-in-sink 0", "overrun 0"}) {
+      auto const e = shell(environment + " SKEL_WATCHDOG=1s timeout 100 " + program + " " + what);
+      CAPTURE(environment, what, e.errors);
+      CHECK(e.code == 1);
+      REQUIRE(e.errors.size() == 1);
+      CHECK(e.errors[0].starts_with(what == "overrun 0" ? "skel: rank 0: task "
+                                                        : "skel: no progress for 1 s: rank 0: farm 1 "));
+      if (what == "overrun 0")
+        CHECK(e.errors[0].ends_with(" has run for longer than its time limit of 0.5 s, so this rank ends"));
+    }
+}
+
+TEST_CASE("the loss of the root ends ranks that do not return to skel") {
+  for (std::string const where : {"task", "own-code"}) {
+    auto const e = survivors(3, "lose-root-in-" + where + " 1", "SKEL_SUSPECT_AFTER=1s");
+    CAPTURE(where, e.errors);
+    CHECK(e.code == 1);
+    CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_misbehave: lost the root (rank 0)") == 1);
+    CHECK(lines_with(e, "lost the root (rank 0): rank 1 ends inside ") == 1);
+  }
+}
+
 TEST_CASE("more compute threads than cores: one warning for the job") {
   auto const e = run(2, "well", "SKEL_THREADS=64");
   check_exits(e, 2, 0);

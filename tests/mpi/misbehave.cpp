@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,8 @@
 
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"
+#include "skel/mpi.hpp"
+#include "skel/serialization.hpp"
 #include "skel/skel.hpp"
 
 namespace {
@@ -24,6 +27,28 @@ namespace {
 using namespace std::chrono_literals;
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+// A user's function that does not return.
+void hang() { sleep_ms(3'600'000); }
+
+// Its packing does not return on one rank.
+struct hanging_number {
+  std::uint64_t value = 0;
+  bool hangs = false;
+  std::string name{};  // so that it is packed by serialize()
+  template <class Archive>
+  void serialize(Archive& archive, unsigned /*version*/) {
+    if (hangs) hang();
+    archive& value;
+  }
+};
+
+}  // namespace
+
+template <>
+inline constexpr bool skel::exact_merge<hanging_number> = true;
+
+namespace {
 
 skel::report farm_of(skel::context& ctx, std::uint64_t tasks, int ms, char const* how = "guided") {
   return skel::farm(
@@ -125,6 +150,63 @@ void exit_in(skel::context& ctx, std::string const& where) {
           return i;
         },
         skel::schedule::guided{}, [&](skel::task_id, std::uint64_t) { leave("sink"); });
+}
+
+// Calls hang() inside the user's functions, on one rank.
+void hang_in(skel::context& ctx, bool me, std::string const& where, skel::farm_options const& options = {}) {
+  auto const maybe = [&](char const* here) {
+    if (me && where == here) hang();
+  };
+  auto const task = [&](std::uint64_t i) {
+    maybe("task");
+    return i;
+  };
+  hanging_number sum;
+  if (where == "packing")
+    skel::farm(
+        ctx, skel::indices(100),
+        [me](std::uint64_t i) {
+          return hanging_number{i, me, {}};
+        },
+        skel::schedule::interleaved{}, skel::reduced(sum, [](hanging_number a, hanging_number const& b) {
+          a = {a.value + b.value, a.hangs || b.hangs, a.name};
+          return a;
+        }));
+  else
+    skel::farm(
+        ctx, skel::indices(100), task, skel::schedule::interleaved{},
+        [&](skel::task_id, std::uint64_t) { maybe("sink"); }, options);
+}
+
+// Two teams of two ranks; one rank dies, and the other one of its team waits for it inside MPI.
+void hang_in_team(skel::context& ctx, bool me) {
+  skel::farm(
+      ctx, skel::indices(2),
+      [me](skel::context& team, std::uint64_t i) {
+        MPI_Comm const members = skel::communicator_of(team);
+        sleep_ms(100);
+        if (me) std::raise(SIGKILL);
+        MPI_Barrier(members);
+        return i;
+      },
+      [](skel::task_id, std::uint64_t) {}, {.team_size = 2});
+}
+
+// The root is killed. Meanwhile one rank is inside a task or its own code for hours, the others are not.
+void lose_root(skel::context& ctx, bool me, std::string const& where) {
+  std::thread([root = ctx.is_root()] {
+    sleep_ms(300);
+    if (root) std::raise(SIGKILL);
+  }).detach();
+  if (me && where == "own code") hang();
+  skel::farm(
+      ctx, skel::indices(1'000'000),
+      [me](std::uint64_t i) {
+        if (me) hang();
+        sleep_ms(1);
+        return i;
+      },
+      skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
 }
 
 using act = std::function<void(skel::context&, bool me)>;
@@ -246,26 +328,23 @@ std::map<std::string, act> const acts{
      }},
     {"hang-outside",
      [](auto& ctx, bool me) {
-       if (me) sleep_ms(60'000);
+       if (me) hang();
        farm_of(ctx, 100, 1);
      }},
     {"hang-outside-teams",
      [](auto& ctx, bool me) {
-       if (me) sleep_ms(60'000);
+       if (me) hang();
        skel::farm(
            ctx, skel::indices(10), [](skel::context&, std::uint64_t i) { return i; },
            [](skel::task_id, std::uint64_t) {}, {.team_size = 2});
      }},
-    {"hang-in-task",
-     [](auto& ctx, bool me) {
-       skel::farm(
-           ctx, skel::indices(100),
-           [me](std::uint64_t i) {
-             if (me) sleep_ms(60'000);
-             return i;
-           },
-           skel::schedule::interleaved{}, [](skel::task_id, std::uint64_t) {});
-     }},
+    {"hang-in-task", [](auto& ctx, bool me) { hang_in(ctx, me, "task"); }},
+    {"hang-in-sink", [](auto& ctx, bool me) { hang_in(ctx, me, "sink"); }},
+    {"hang-in-packing", [](auto& ctx, bool me) { hang_in(ctx, me, "packing"); }},
+    {"hang-in-team", [](auto& ctx, bool me) { hang_in_team(ctx, me); }},
+    {"overrun", [](auto& ctx, bool me) { hang_in(ctx, me, "task", {.task_time_limit_seconds = 0.5}); }},
+    {"lose-root-in-task", [](auto& ctx, bool me) { lose_root(ctx, me, "task"); }},
+    {"lose-root-in-own-code", [](auto& ctx, bool me) { lose_root(ctx, me, "own code"); }},
 };
 
 }  // namespace
