@@ -110,6 +110,17 @@ restarts 0 3 "skel-mpiexec: $none; restart 2 of 2 in 0 s" --restart 2 -n 1 true 
 grep -q ' -n 1 true a --resume auto : -n 1 ls b --resume auto$' calls
 restarts 137 2 "skel-mpiexec: $none; gave up after 1 restarts" --restart 1 -n 2 true
 restarts 1 1 "" -n 2 true # without --restart
+# A rank that dies in MPI_Init: nothing was computed.
+early="rank 1 died before all ranks had started"
+died="echo 0 1 $early >\$SKEL_EXIT_STATUS_FILE"
+fake "$died" "$died" "$good"
+restarts 0 3 "skel-mpiexec: $early; starting again (2 of 3)" -n 2 true --size 3
+[ "$(sed -n 's/.* -n 2/-n 2/p' calls | uniq)" = "-n 2 true --size 3" ]
+fake "$died" "$died" "$died"
+restarts 1 4 "skel-mpiexec: $early; starting again (3 of 3)" -n 2 true
+fake "$died" "$lost" "$good"
+restarts 0 3 "skel-mpiexec: a rank was lost; restart 1 of 1 in 0 s" --restart 1 -n 2 true
+grep -qx "skel-mpiexec: $early; starting again (1 of 3)" err
 # What the program or the user has ended stays ended.
 for own in 'echo 0 1' 'echo 0 2' 'echo 0 3'; do
   fake "$own >\$SKEL_EXIT_STATUS_FILE" "$good" "$good"
