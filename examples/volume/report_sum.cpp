@@ -1,5 +1,6 @@
 #include "report_sum.hpp"
 
+#include <set>
 #include <utility>
 
 namespace volume {
@@ -32,7 +33,9 @@ void add(skel::report& total, skel::report const& next) {
   total.messages += next.messages;
   total.bytes += next.bytes;
   total.tasks_handed_out_again += next.tasks_handed_out_again;
-  total.lost_ranks = next.lost_ranks;
+  std::set<int> lost(next.lost_before.begin(), next.lost_before.end());
+  lost.insert(next.lost_ranks.begin(), next.lost_ranks.end());
+  total.lost_ranks.assign(lost.begin(), lost.end());  // also those lost between two runs
   total.checkpoint = next.checkpoint;
   if (next.steals) total.steals = total.steals.value_or(0) + *next.steals;
   total.per_rank = next.per_rank;

@@ -121,6 +121,7 @@ struct report {
   double busy_share = 0;                     ///< busy seconds over (seconds x compute threads of all ranks)
   bool stopped_early = false;                ///< by a stop condition, the time limit or the sink
   std::vector<int> lost_ranks;               ///< ranks lost during the run
+  std::vector<int> lost_before;              ///< ranks of the context that were lost before it
   std::uint64_t tasks_handed_out_again = 0;  ///< after losses
   std::vector<task_failure> failed_tasks;    ///< on the root, by task: left out by on_error::collect
   std::optional<audit_report> audit;         ///< on the root, of farms with audits only

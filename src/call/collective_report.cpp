@@ -69,6 +69,10 @@ report collective_run::make_report() {
     r.stopped_early = outcome_->how == role::outcome::status::stopped_early;
   }
   describe(r);
+  auto const earlier = std::stable_partition(r.lost_ranks.begin(), r.lost_ranks.end(),
+                                             [&](int rank) { return !lost_before_.contains(rank); });
+  r.lost_before.assign(earlier, r.lost_ranks.end());
+  r.lost_ranks.erase(earlier, r.lost_ranks.end());
   add_up(r);
   return r;
 }

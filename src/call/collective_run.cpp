@@ -79,8 +79,11 @@ void collective_run::open() {
   if (trace_) engine_.measure_clock_once();
   begin(lock);
   engine_.open(key_, *this);
-  for (int r = 0; r < team_.size(); ++r)  // in an earlier call
-    if (is_lost(r)) on_lost(r);
+  for (int r = 0; r < team_.size(); ++r) {
+    if (!is_lost(r)) continue;
+    lost_before_.insert(r);
+    on_lost(r);
+  }
 }
 
 report collective_run::result_or_throw(report r) const {

@@ -188,6 +188,7 @@ class collective_run : public run {
     bool answered = false;
   };
   std::map<int, question> doubts_;  // on the root: ranks that were asked which call they make
+  std::set<int> lost_before_;       // ranks that were lost when the call began
   std::set<int> traced_losses_;     // in the trace
   std::vector<rank_stats> stats_;   // of the other ranks, on the root
   std::uint64_t base_messages_ = 0;

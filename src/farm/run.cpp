@@ -137,6 +137,8 @@ void farm_run::send_to(int to, farm_message m) {
     send_to_self(std::move(m));
     return;
   }
+  // After an overrun this process ends in a moment: the root must miss it.
+  if (must_end_ && as_call<role::stopped>(m) != nullptr) return;
   double const begin = span_begin();
   transport::packet body;
   if (auto* const results = std::get_if<role::farm::results>(&m)) {

@@ -157,6 +157,7 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   if (extra.result_xxh3) object["result_xxh3"] = *extra.result_xxh3;
   if (run.stopped_early) object["stopped_early"] = true;
   object["lost_ranks"] = run.lost_ranks;
+  if (!run.lost_before.empty()) object["lost_before"] = run.lost_before;
   object["tasks_handed_out_again"] = run.tasks_handed_out_again;
   if (!run.failed_tasks.empty()) object["failed_tasks"] = rows(run.failed_tasks);
   if (run.audit) {

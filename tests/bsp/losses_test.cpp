@@ -99,6 +99,6 @@ TEST_CASE("every survivor catches the error, and the next bsp call works") {
   CHECK(e.code == 0);
   auto const caught = [](std::string const& line) { return line == "superstep 7, rank 2"; };
   CHECK(std::count_if(e.out.begin(), e.out.end(), caught) == 2);
-  auto const right = [](std::string const& line) { return line.starts_with("right, lost 2 3 4"); };
+  auto const right = [](std::string const& line) { return line.starts_with("right, lost, before 2 3 4,"); };
   CHECK(std::count_if(e.out.begin(), e.out.end(), right) == 1);
 }

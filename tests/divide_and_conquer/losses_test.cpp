@@ -69,7 +69,7 @@ void blames(std::string const& arguments, int ranks, std::string const& group, l
     for (auto at = line.find(blame); at != std::string::npos; at = line.find(blame, at + 1)) ++found;
   CHECK(found == left);
   CHECK(std::count_if(e.out.begin(), e.out.end(),
-                      [](std::string const& line) { return line.starts_with("right, lost "); }) == 1);
+                      [](std::string const& line) { return line.starts_with("right, lost, before "); }) == 1);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // A farm whose ranks kill themselves: losses SCHEDULE RESULTS WHEN SEED. The root prints the lost ranks and
 // whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated, or on-root for
-// tasks that travel, or audited for a rank that flips bits, which audits must find. WHEN = abort or hang: a
-// task ends every rank that runs it, or does not end, and is left out. hang-root: the root's tasks do not
-// end.
+// tasks that travel, or audited for a rank that flips bits, which audits must find. WHEN = abort, hang or
+// hang-last (the last task): a task ends every rank that runs it, or does not end, and is left out.
+// hang-root: the root's tasks do not end.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
     bool const audited = std::string(argv[2]) == "audited";
     if (audited) options.audit = 0.5;
     if (p.when == "last") options.max_losses_per_task = 0;  // one task kills all of them
-    bool const hangs = p.when == "hang";
+    bool const hangs = p.when == "hang" || p.when == "hang-last";
+    std::uint64_t const bad = p.when == "hang-last" ? tasks - 1 : poison;
     bool const aborts = p.when == "abort" || hangs;
     if (hangs || p.when == "hang-root") options.task_time_limit_seconds = 0.3;
     if (aborts) {
@@ -58,9 +59,9 @@ int main(int argc, char** argv) {
       auto const task = [&](std::uint64_t id) {
         std::this_thread::sleep_for(2ms);
         if (dying && dies_in_task(p, ctx.rank(), ++done_here, id)) test::die();
-        bool const hangs_here = hangs ? id == poison : p.when == "hang-root" && ctx.is_root();
+        bool const hangs_here = hangs ? id == bad : p.when == "hang-root" && ctx.is_root();
         if (dying && hangs_here) std::this_thread::sleep_for(1h);
-        if (dying && aborts && id == poison) std::abort();
+        if (dying && aborts && id == bad) std::abort();
         auto result = work(id);
         if (audited && dying && ctx.rank() == liar && id % 3 == 0) result[0] ^= 64;
         return result;
@@ -73,10 +74,10 @@ int main(int argc, char** argv) {
               : skel::farm(ctx, skel::indices(tasks), task, how, skel::into(got), options).report;
       bool right = got.size() == tasks;
       for (std::uint64_t i = 0; right && i < tasks; ++i)
-        right = dying && aborts && i == poison ? got[i].empty() : got[i] == work(i);
+        right = dying && aborts && i == bad ? got[i].empty() : got[i] == work(i);
       auto const& failed = report.failed_tasks;
       if (ctx.is_root() && aborts)
-        right = right && (dying ? failed.size() == 1 && failed[0].task == poison : failed.empty());
+        right = right && (dying ? failed.size() == 1 && failed[0].task == bad : failed.empty());
       if (ctx.is_root() && audited && dying)
         right = right && report.audit->at_fault.size() == 1 && report.audit->at_fault[0].rank == liar;
       if (ctx.is_root()) test::say_losses(right, report);

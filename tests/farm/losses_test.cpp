@@ -63,6 +63,17 @@ TEST_CASE("a task that does not end is left out, and its rank ends") {
   for (auto const* how : {"auto", "interleaved", "ring"}) survives({how, "streamed", "hang"}, 1, 3);
 }
 
+TEST_CASE("a rank lost by the last task's time limit is named by the report of that call only") {
+  for (auto const* how : {"auto", "interleaved"}) {
+    auto const e = test::run_with_deaths(command({how, "streamed", "hang-last"}) + " 1", 3);
+    CAPTURE(how, e.out, e.errors);
+    CHECK(e.code == 0);
+    REQUIRE(e.out.size() == 2);
+    CHECK(e.out[0].starts_with("right, lost "));
+    CHECK(e.out[1].starts_with("right, lost, before "));
+  }
+}
+
 TEST_CASE("a task that does not end on the root ends the job with exit code 1") {
   auto const e = test::run_with_deaths(command({"auto", "streamed", "hang-root"}) + " 1", 3);
   CAPTURE(e.out, e.errors);

@@ -63,10 +63,12 @@ struct plan_of_deaths {
   }
 };
 
-/// Prints "right, lost 2, again 31"; called on the root.
+/// Prints "right, lost 2, before 1 3, again 31"; called on the root. Without "before" if no rank was.
 inline void say_losses(bool right, skel::report const& report) {
   std::printf("%s, lost", right ? "right" : "WRONG");
   for (int const rank : report.lost_ranks) std::printf(" %d", rank);
+  if (!report.lost_before.empty()) std::printf(", before");
+  for (int const rank : report.lost_before) std::printf(" %d", rank);
   std::printf(", again %llu\n", static_cast<unsigned long long>(report.tasks_handed_out_again));
   std::fflush(stdout);
 }

@@ -43,5 +43,5 @@ TEST_CASE("the survivors catch the error, and their next call works") {
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 0);
   CHECK(lines(e.out, "task 19", "") == 4);
-  CHECK(lines(e.out, "right, lost ", "") == 1);
+  CHECK(lines(e.out, "right, lost, before ", "") == 1);
 }
