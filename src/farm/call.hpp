@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -40,6 +41,7 @@ class farm_call : public collective_run {
     perform(list);
     check_stop();
     watch_tasks(t);
+    watch_source(t);
     watch(t);
   }
   [[nodiscard]] std::string state() const override;
@@ -111,6 +113,7 @@ class farm_call : public collective_run {
   /// Packs what follows the head of `m` and sends both to another rank.
   void post_message(int to, message const& m, transport::packet body, double begin);
   void supply();
+  void watch_source(double t);
   void drain_sink();
   /// Before the ledger gives out tasks: what it may give follows the sizes of tasks and results.
   void resize_window() {
@@ -156,6 +159,8 @@ class farm_call : public collective_run {
     perform(list);
   }
 
+  std::atomic<double> source_since_{0};         // a thread is inside the source since then; 0: none is
+  bool source_blamed_ = false;                  // it has been said that it blocks
   std::unordered_set<int> heard_;               // ranks that have taken part in this run so far
   std::vector<task_failure> left_out_;          // on the root
   std::atomic<int> lost_ranks_{0};              // for the progress line
@@ -219,11 +224,32 @@ void farm_call<Roles>::supply() {
   lock.unlock();
   if (!stream_.due(pooled)) return;
   engine_.rest_helper(false);  // the source may take its time
+  source_since_ = now();
   auto const got = stream_.pull(pooled, lock);
+  source_since_ = 0;
   if (got.error)
     tell_ledger(&ledger::source_failed, *got.error);
   else
     add_tasks(got);
+}
+
+// A source that waits for results of its own farm may wait for ever: the tasks that it has produced in this
+// pull are not given yet, and on one thread no other ones run either.
+template <class Roles>
+void farm_call<Roles>::watch_source(double t) {
+  constexpr double patience = 10;
+  double const since = source_since_;
+  if (since == 0 || over_ || source_blamed_ || t - std::max(since, last_moved_) < patience) return;
+  auto const made = stream_.supplied(), done = std::min(made, ledger_->recorded());
+  auto const stuck = setup_.size == 1 && threads_ == 1 ? made - done : 0;
+  auto const waiting = work_.pulled_now() + stuck;
+  if (waiting == 0) return;  // perhaps for input
+  source_blamed_ = true;
+  std::fprintf(
+      stderr,
+      "skel: the source of a farm has not returned for %.0f s, and %llu of its tasks wait for that: it must "
+      "not wait for results of its own farm\n",
+      t - since, static_cast<unsigned long long>(waiting));
 }
 
 template <class Roles>
@@ -275,6 +301,8 @@ std::string farm_call<Roles>::state() const {
   }
   text += detail::format("; root: {}, {} recorded, {} in the sink, {} in the pool", ledger_state(),
                          ledger_->recorded(), sink_.sunk(), ledger_->pooled());
+  if (double const since = source_since_; since > 0)
+    text += detail::format(", inside its source for {:.0f} s", now() - since);
   if (ledger_->stopping())
     text += detail::format(", stopping, waiting for ranks [{}]", detail::join(ledger_->not_stopped(), " "));
   std::vector<int> absent;

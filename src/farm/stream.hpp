@@ -24,6 +24,8 @@ class farm_stream {
   /// payload.
   farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window, std::uint64_t bytes);
 
+  /// Number of tasks pulled and accepted so far.
+  [[nodiscard]] std::uint64_t supplied() const { return supplied_; }
   [[nodiscard]] bool carries_tasks() const { return payload_; }
   /// Mean bytes of the tasks pulled last; 0: none yet.
   [[nodiscard]] double task_bytes() const { return task_bytes_; }

@@ -383,6 +383,16 @@ TEST_CASE("one process: the watchdog and time limits of tasks end what hangs") {
     }
 }
 
+TEST_CASE("a source that waits for results of its own farm is named") {
+  for (int const ranks : {1, 2}) {
+    auto const e = survivors(ranks, "hang-in-source", "SKEL_WATCHDOG=12s");
+    CAPTURE(ranks, e.errors);
+    CHECK(e.code == 1);
+    CHECK(lines_with(e, "skel: the source of a farm has not returned for 1") == 1);
+    CHECK(lines_with(e, ", inside its source for 1") == 1);
+  }
+}
+
 TEST_CASE("the loss of the root ends ranks that do not return to skel") {
   for (std::string const where : {"task", "own-code"}) {
     auto const e = survivors(3, "lose-root-in-" + where + " 1", "SKEL_SUSPECT_AFTER=1s");

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <ranges>
 #include <string>
 #include <thread>
 #include <vector>
@@ -178,6 +179,18 @@ void hang_in(skel::context& ctx, bool me, std::string const& where, skel::farm_o
         [&](skel::task_id, std::uint64_t) { maybe("sink"); }, options);
 }
 
+// The source waits for the result of a task that it has produced, for ever on one thread.
+void hang_in_source(skel::context& ctx) {
+  auto const next = [](std::uint64_t i) {
+    if (i > 0) hang();
+    return i;
+  };
+  skel::farm(
+      ctx,
+      skel::on_root([next] { return std::views::iota(std::uint64_t{0}, 10) | std::views::transform(next); }),
+      [](std::uint64_t i) { return i; }, [](skel::task_id, std::uint64_t) {});
+}
+
 // Two teams of two ranks; one rank dies, and the other one of its team waits for it inside MPI.
 void hang_in_team(skel::context& ctx, bool me) {
   skel::farm(
@@ -341,6 +354,7 @@ std::map<std::string, act> const acts{
     {"hang-in-task", [](auto& ctx, bool me) { hang_in(ctx, me, "task"); }},
     {"hang-in-sink", [](auto& ctx, bool me) { hang_in(ctx, me, "sink"); }},
     {"hang-in-packing", [](auto& ctx, bool me) { hang_in(ctx, me, "packing"); }},
+    {"hang-in-source", [](auto& ctx, bool) { hang_in_source(ctx); }},
     {"hang-in-team", [](auto& ctx, bool me) { hang_in_team(ctx, me); }},
     {"overrun", [](auto& ctx, bool me) { hang_in(ctx, me, "task", {.task_time_limit_seconds = 0.5}); }},
     {"lose-root-in-task", [](auto& ctx, bool me) { lose_root(ctx, me, "task"); }},

@@ -229,6 +229,7 @@ class farm_work_of final : public farm_work {
       }
       for (; pulled.size() < most && got.bytes < most_bytes && *next != std::ranges::end(*range); ++*next) {
         pulled.push_back(**next);
+        pulled_now_.store(pulled.size(), std::memory_order_relaxed);
         got.bytes += std::max(sizeof(task), packed_size(pulled.back()));
       }
       got.ended = *next == std::ranges::end(*range);
@@ -240,6 +241,7 @@ class farm_work_of final : public farm_work {
   }
 
   void accept_pulled() override {
+    pulled_now_ = 0;
     if constexpr (payload) stream_.tasks.add(std::exchange(stream_.pulled, {}));
   }
   [[nodiscard]] task_payload payload_of(task_id id) const override {

@@ -2,6 +2,7 @@
 // implements it for the user's types.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -130,9 +131,14 @@ class farm_work {
   };
   virtual pulled_tasks pull(std::uint64_t most, std::uint64_t most_bytes) = 0;
   virtual void accept_pulled() = 0;
+  // How many tasks the present pull() has got so far. For other threads: the source may block.
+  [[nodiscard]] std::uint64_t pulled_now() const { return pulled_now_.load(std::memory_order_relaxed); }
   [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;
   virtual void pack_task(task_id id, std::vector<std::byte>& out) const = 0;
   virtual void forget(task_range const& range) = 0;
+
+ protected:
+  std::atomic<std::uint64_t> pulled_now_{0};
 
  private:
   std::vector<task_id> order_;  // empty: that of the list
