@@ -1,6 +1,7 @@
 // An ensemble of heat equations: each member runs on a team of two ranks, or of SIZE, with MPI calls of its
-// own. SIZE 0: teams of 1, 2 and 4. A member that diverges is left out. The same bytes on any number of
-// ranks, and if ranks but the root are lost. STEPS, default 400: more of them leave time to kill a rank.
+// own. SIZE 0: teams of 1, 2 and 4. A member that diverges is left out; one that ends ranks, too, with exit
+// code 3. The same bytes on any number of ranks, and if ranks but the root are lost. STEPS, default 400: more
+// of them leave time to kill a rank.
 //     skel-mpiexec --no-ulfm -n 4 ensemble [SIZE [STEPS]]
 #include <cmath>
 #include <cstdio>
@@ -53,8 +54,11 @@ int main(int argc, char** argv) {
       std::printf("conductivity %.2f: %.15f\n", 0.05 * static_cast<double>(m + 1), x);
     };
     auto const [report] = skel::farm(ctx, skel::indices(members), middle, skel::ordered(print), options);
-    if (!ctx.is_root()) return;
-    for (auto const& f : report.failed_tasks)
+    bool lost = false;
+    for (auto const& f : report.failed_tasks) {  // on the root
       std::printf("member %llu: %s\n", static_cast<unsigned long long>(f.task), f.text.c_str());
+      lost = lost || f.ended_ranks;
+    }
+    return lost ? 3 : 0;
   });
 }

@@ -72,10 +72,11 @@ struct checkpoint_report {
 
 /// A task that a farm left out because it failed, see farm_options::on_error.
 struct task_failure {
-  std::uint64_t task = 0;  ///< its number
-  int rank = 0;            ///< where it failed last
-  unsigned times = 0;      ///< how often it failed, or how many ranks it ended
-  std::string text;        ///< of its last exception
+  std::uint64_t task = 0;    ///< its number
+  int rank = 0;              ///< where it failed last
+  unsigned times = 0;        ///< how often it failed, or how many ranks it ended
+  std::string text;          ///< of its last exception
+  bool ended_ranks = false;  ///< it threw nothing: ranks were lost while they ran it
 };
 
 /// A rank whose result of a task differs from that of two others, see farm_options::audit.

@@ -25,6 +25,9 @@ class bsp_run final : public peer_run {
   ~bsp_run() override;
 
   void on_lost(int rank) override;
+  void on_outside_loss(int rank) override {
+    if (conductor_) conductor_->from_outside(rank);
+  }
   void on_tick(double t) override;
   void idle_work() override {}
   [[nodiscard]] std::string state() const override;

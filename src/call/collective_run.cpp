@@ -215,6 +215,7 @@ void collective_run::on_rank_lost(int rank) {
     double const t = span_begin();
     span(threads_, observe::activity::loss, t, t, static_cast<std::uint64_t>(r), 0);
   }
+  if (engine_.is_lost_from_outside(rank)) on_outside_loss(r);
   on_lost(r);
 }
 

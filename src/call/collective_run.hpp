@@ -57,6 +57,8 @@ class collective_run : public run {
 
   /// A rank of the team is lost. May be called repeatedly for the same rank.
   virtual void on_lost(int rank) = 0;
+  /// Before that: it was killed from outside.
+  virtual void on_outside_loss(int /*rank*/) {}
   void on_message(int from, std::span<std::byte const> body, transport::packet& whole) final;
   void on_rank_lost(int rank) final;
   void on_left(int rank) final;

@@ -30,6 +30,7 @@ class divide_run final : public peer_run {
   [[nodiscard]] solution_ptr take_solution();
 
   void on_lost(int rank) override;
+  void on_outside_loss(int rank) override { takeovers_.from_outside(rank); }
   void on_tick(double t) override;
   void idle_work() override {}
   // Messages are only handled when the rank's own part is done.

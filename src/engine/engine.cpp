@@ -6,6 +6,7 @@
 
 #include "base/format.hpp"
 #include "cores.hpp"
+#include "process_end.hpp"
 #include "skel/error.hpp"
 #include "warnings.hpp"
 
@@ -333,6 +334,8 @@ void engine::rest(std::unique_lock<std::mutex>& lock, double seconds) {
 void engine::declare_lost(int rank) {
   if (rank == rank_ || !lost_.insert(rank).second) return;
   disks_.set_lost(rank, true);
+  if (!program_of_run_main.empty() && how_ended(rank) == process_end::from_outside)
+    lost_outside_.insert(rank);
   announce(rank);
   for (auto const& [key, running] : runs_) running->on_rank_lost(rank);
   if (rank == 0 && !program_of_run_main.empty() && !says_farewell_) end_without_root();

@@ -138,6 +138,8 @@ class engine {
   }
   [[nodiscard]] bool is_lost(int rank) const { return lost_.contains(rank); }
   [[nodiscard]] bool any_lost() const { return !lost_.empty(); }
+  /// Whether the lost rank is known to have been killed from outside: no task is to blame.
+  [[nodiscard]] bool is_lost_from_outside(int rank) const { return lost_outside_.contains(rank); }
   void throw_if_peer_failed() const;
   /// Calls on this team, and on teams of its ranks made from it, throw `why` on this rank from now
   /// on; so does one that is in progress.
@@ -284,7 +286,7 @@ class engine {
   bool looked_for_inner_threads_ = false;
   std::thread::id owner_ = std::this_thread::get_id();
   std::unordered_map<int, transport::link> links_;  // each is created with the first message to its rank
-  std::set<int> lost_;
+  std::set<int> lost_, lost_outside_;
   detector detector_;
   bool any_time_;
   bool leaves_abruptly_ = false, ended_by_loss_ = false;

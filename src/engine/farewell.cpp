@@ -111,6 +111,7 @@ void engine::on_opinion(int from, int about, bool lost) {
 
 void engine::forget_loss(int rank) {
   lost_.erase(rank);
+  lost_outside_.erase(rank);
   disks_.set_lost(rank, false);
 }
 

@@ -34,6 +34,9 @@ class farm_call : public collective_run {
     worker_.lost(rank, list);
     perform(list);
   }
+  void on_outside_loss(int rank) override {
+    if (ledger_) ledger_->from_outside(rank);
+  }
   void on_tick(double t) override {
     if (ledger_) tell_ledger(&ledger::tick);
     actions list;
@@ -176,7 +179,7 @@ bool farm_call<Roles>::perform_shared(typename Roles::action& a) {
   } else if (auto* const l = std::get_if<typename Roles::leave_out>(&a)) {
     if (setup_.traits.ordered) sink_.push_left_out(l->task);
     ++failed_tasks_;
-    left_out_.push_back({work_.task_at(l->task), l->rank, l->times, std::move(l->text)});
+    left_out_.push_back({work_.task_at(l->task), l->rank, l->times, std::move(l->text), l->ended_ranks});
   } else if (std::holds_alternative<role::drain>(a)) {
     draining_ = true;
   } else if (auto const* const end = std::get_if<role::end>(&a)) {

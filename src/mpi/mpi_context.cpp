@@ -19,6 +19,7 @@
 #include "engine/cores.hpp"
 #include "engine/engine.hpp"
 #include "engine/exit_status.hpp"
+#include "engine/process_end.hpp"
 #include "engine/run_body.hpp"
 #include "engine/team.hpp"
 #include "engine/trace_file.hpp"
@@ -285,6 +286,7 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  note_end_of(rank);
   auto const [code, finalizes] = run_ranks(program, rank, guard, body);
   if (!finalizes) end_process(rank, code);  // MPI_Finalize would wait for the lost ranks
   report_exit_status(rank, code);

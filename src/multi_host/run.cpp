@@ -170,6 +170,11 @@ void group_run::receive(int from, std::span<std::byte const> body, transport::pa
     deliver(from, m, with);
 }
 
+void group_run::on_outside_loss(int rank) {
+  if (arbiter_) arbiter_->from_outside(rank);
+  host_.from_outside(rank);
+}
+
 void group_run::on_lost(int rank) {
   if (over_) return;
   if (roll_) {

@@ -31,6 +31,7 @@ class group_run final : public peer_run {
   group_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options);
 
   void on_lost(int rank) override;
+  void on_outside_loss(int rank) override;
   void on_tick(double t) override;
   void idle_work() override;
   [[nodiscard]] std::string state() const override;

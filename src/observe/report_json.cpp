@@ -121,7 +121,9 @@ json to_json(checkpoint_report const& c) {
 }
 
 json to_json(task_failure const& f) {
-  return {{"task", f.task}, {"rank", f.rank}, {"times", f.times}, {"text", f.text}};
+  json object{{"task", f.task}, {"rank", f.rank}, {"times", f.times}, {"text", f.text}};
+  if (f.ended_ranks) object["ended_ranks"] = true;
+  return object;
 }
 
 json to_json(faulty_rank const& f) {

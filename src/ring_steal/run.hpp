@@ -30,6 +30,7 @@ class steal_run final : public peer_run {
   ~steal_run() override;
 
   void on_lost(int rank) override;
+  void on_outside_loss(int rank) override { role_.from_outside(rank); }
   void on_tick(double t) override;
   void idle_work() override;
   [[nodiscard]] std::string state() const override;

@@ -23,8 +23,8 @@ inline constexpr unsigned blame_patience = 8;
 /// suspects one at a time, each to a rank that runs nothing else, and to the root only if no other
 /// rank computes. A suspect is blamed once `most_losses` ranks were lost while running it, all but
 /// one of them holding it as a suspect: the first loss only raises the suspicion. A loss of a rank
-/// that also ran other work counts less: one more loss is needed. Losses of ranks that are heard
-/// from again do not count.
+/// that also ran other work counts less: one more loss is needed. A loss from outside counts half.
+/// Losses of ranks that are heard from again do not count.
 ///
 /// `Work` identifies a piece of work: ordered, copyable. A regular value.
 template <class Work>
@@ -50,7 +50,12 @@ class suspects {
     return std::erase_if(all_, [&](auto const& s) { return s.first < end; }) > 0;
   }
   /// A rank declared dead is heard from again.
-  void heard(rank_id rank) { lost_.erase(rank); }
+  void heard(rank_id rank) {
+    lost_.erase(rank);
+    outside_.erase(rank);
+  }
+  /// The rank is lost, but was killed from outside.
+  void from_outside(rank_id rank) { outside_.insert(rank); }
   /// The same for all suspects with a result. Returns whether there were any.
   template <class Done>
   bool acquit_if(Done const& done) {
@@ -132,7 +137,8 @@ class suspects {
         d.add(static_cast<std::uint64_t>(l.rank)).add((l.watched ? 1U : 0U) + (l.alone ? 2U : 0U));
     }
     for (rank_id const r : lost_) d.add(static_cast<std::uint64_t>(r));
-    d.add(all_.size()).add(lost_.size()).add(ticks_);
+    for (rank_id const r : outside_) d.add(static_cast<std::uint64_t>(r));
+    d.add(all_.size()).add(lost_.size()).add(outside_.size()).add(ticks_);
   }
 
  private:
@@ -154,20 +160,21 @@ class suspects {
   }
   [[nodiscard]] bool to_blame(suspect const& s) const {
     if (most_losses_ == 0) return false;
-    unsigned lost = 0, watched = 0, alone = 0;
+    unsigned lost = 0, watched = 0, alone = 0;  // halves
     for (auto const& l : s.losses) {
       if (!lost_.contains(l.rank)) continue;
-      lost += 1;
-      watched += l.watched ? 1 : 0;
-      alone += l.alone ? 1 : 0;
+      unsigned const halves = outside_.contains(l.rank) ? 1 : 2;
+      lost += halves;
+      watched += l.watched ? halves : 0;
+      alone += l.alone ? halves : 0;
     }
-    auto const enough = std::max(1U, most_losses_ - 1);
-    return lost >= most_losses_ && watched >= enough && (alone >= enough || lost > enough + 1);
+    auto const enough = 2 * std::max(1U, most_losses_ - 1);
+    return lost >= 2 * most_losses_ && watched >= enough && (alone >= enough || lost > enough + 2);
   }
 
   unsigned most_losses_ = 2;
   std::map<Work, suspect> all_;
-  std::set<rank_id> lost_;
+  std::set<rank_id> lost_, outside_;
   unsigned ticks_ = 0;
 };
 

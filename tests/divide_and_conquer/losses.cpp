@@ -29,16 +29,19 @@ struct tree_text {
   bool trivial(problem const& p) const { return p.second - p.first == 1; }
   solution conquer(problem const& p) const {
     std::this_thread::sleep_for(15ms);
-    if (dies_in == "conquer" || (poison == "conquer" && p == part)) test::die();
+    if (dies_in == "conquer") test::die();
+    if (poison == "conquer" && p == part) test::crash();
     return std::to_string(p.first);
   }
   std::array<problem, 2> divide(problem const& p) const {
-    if (dies_in == "divide" || (poison == "divide" && p == part)) test::die();
+    if (dies_in == "divide") test::die();
+    if (poison == "divide" && p == part) test::crash();
     int const middle = (p.first + p.second) / 2;
     return {problem{p.first, middle}, problem{middle, p.second}};
   }
   solution combine(solution const& a, solution const& b) const {
-    if (dies_in == "combine" || (poison == "combine" && a + b == text_of_part())) test::die();
+    if (dies_in == "combine") test::die();
+    if (poison == "combine" && a + b == text_of_part()) test::crash();
     return "(" + a + " " + b + ")";
   }
   [[nodiscard]] std::string text_of_part() const;

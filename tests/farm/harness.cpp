@@ -133,6 +133,7 @@ void world::apply(event const& e) {
     case kind::detect: {
       state_.detected[static_cast<std::size_t>(e.a)] = true;
       role::farm_actions list;
+      if (scenario_->from_outside) state_.ledger.from_outside(e.a);
       state_.ledger.lost(e.a, list);
       perform(0, true, list);
       at(0).worker.lost(e.a, list);

@@ -53,6 +53,7 @@ struct scenario {
   std::optional<int> failing_rank;  ///< every task throws on this rank, and no other does
   std::vector<task_id> poison;      ///< a rank that runs one of these dies
   bool last_words = false;          ///< all messages of a dead rank arrive before its loss is noticed
+  bool from_outside = false;        ///< the root learns that ranks that do not die of poison were killed
   unsigned most_losses = 0;         ///< see farm_ledger_config
   std::optional<task_id> sink_fails_at;
   std::optional<std::uint64_t> source_fails_at;

@@ -199,7 +199,8 @@ void world::check_blame(role::outcome const& how) const {
   require(!s.last_words || s.deaths > 0 || s.suspicions > 0 || is_poison(how.task),
           fmt::format("task {} is innocent", how.task));
   auto const ran = state_.ran_at_death[how.task] + static_cast<unsigned>(state_.suspicions);
-  require(ran >= std::max(1U, s.most_losses - 1),
+  auto const counts = s.from_outside && s.suspicions == 0 ? 2U : 1U;  // that many losses from outside as one
+  require(ran >= counts * std::max(1U, s.most_losses - 1),
           fmt::format("task {} is blamed, but ran on {} lost ranks", how.task, ran));
 }
 

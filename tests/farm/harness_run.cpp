@@ -196,6 +196,7 @@ scenario poison_scenario(std::uint64_t seed) {
 scenario blaming_scenario(std::uint64_t seed) {
   auto s = draw(seed, seed % 4 != 0);
   s.most_losses = 1 + static_cast<unsigned>(seed % 3);
+  s.from_outside = s.poison.empty() && seed % 2 == 0;
   return s;
 }
 

@@ -20,6 +20,12 @@ namespace test {
   std::abort();
 }
 
+/// As a task with a fault does.
+[[noreturn]] inline void crash() {
+  std::raise(SIGSEGV);
+  std::abort();
+}
+
 /// Kills this rank after `time` if `still` returns true then.
 template <class Condition>
 void die_in(std::chrono::microseconds time, Condition still) {

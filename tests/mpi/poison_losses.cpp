@@ -1,6 +1,6 @@
 // A farm with a task that kills every rank that runs it: poison_losses SCHEDULE RESULTS WAY AFTERWARDS. WAY:
-// abort or kill. AFTERWARDS: escape, or next for a second farm by the survivors. poison_losses_test.cpp
-// starts it.
+// abort, crash or kill. AFTERWARDS: escape, or next for a second farm by the survivors.
+// poison_losses_test.cpp starts it.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
       auto const task = [&](std::uint64_t id) {
         std::this_thread::sleep_for(1ms);
         if (deadly && id == poison && way == "abort") std::abort();
+        if (deadly && id == poison && way == "crash") test::crash();
         if (deadly && id == poison) test::die();
         return id * id;
       };

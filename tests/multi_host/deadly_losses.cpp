@@ -21,11 +21,11 @@ struct deadly_slices : groups::slices {
   std::uint64_t deadly_row = 0;
 
   std::uint64_t read(std::uint64_t number, carried& c, unit& into) const {
-    if (where == "read" && number == deadly_unit) test::die();
+    if (where == "read" && number == deadly_unit) test::crash();
     return slices::read(number, c, into);
   }
   [[nodiscard]] result process(packet const& p, std::size_t i) const {
-    if (where == "process" && p.rows.at(i) == deadly_row) test::die();
+    if (where == "process" && p.rows.at(i) == deadly_row) test::crash();
     return slices::process(p, i);
   }
 };

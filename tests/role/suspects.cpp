@@ -35,6 +35,21 @@ TEST_CASE("work is blamed some ticks after its second loss") {
   CHECK(v->ranks == std::vector{1, 2});
 }
 
+TEST_CASE("a loss from outside counts half") {
+  book s(2);
+  for (int const rank : {1, 2, 3, 4}) {
+    CHECK_FALSE(after(s));
+    s.from_outside(rank);
+    s.add(7, rank, true);
+    if (rank < 4) s.given(7, rank + 1);
+  }
+  CHECK(after(s)->ranks == std::vector{1, 2, 3, 4});
+  s.heard(2);
+  CHECK_FALSE(after(s));
+  s.add(7, 2, true);  // lost again, now by itself
+  CHECK(s.blames(7));
+}
+
 TEST_CASE("a rank that is heard again does not count") {
   book s(2);
   s.add(7, 1, true);

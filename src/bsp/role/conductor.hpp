@@ -78,6 +78,7 @@ class bsp_conductor {
   void committed(std::uint64_t generation, bool well, bsp_actions& out);
   /// May be called repeatedly for the same lost rank.
   void lost(rank_id rank, bsp_actions& out);
+  void from_outside(rank_id rank) { watch_.from_outside(rank); }
   void tick(bsp_actions& out);
   /// The call ends: nothing new begins.
   void stop() { stopped_ = true; }

@@ -39,6 +39,7 @@ class superstep_watch {
   void finished(rank_id rank, std::uint64_t step);
   /// Repeated on every tick while the rank is lost.
   void lost(rank_id rank);
+  void from_outside(rank_id rank) { suspects_.from_outside(rank); }
   [[nodiscard]] std::optional<verdict> tick();
 
   [[nodiscard]] bool has_joined(rank_id rank) const {

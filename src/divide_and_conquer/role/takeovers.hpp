@@ -39,6 +39,9 @@ class divide_takeovers {
   /// Returns true if the message was for this class.
   bool on(rank_id from, divide_message const& m, divide_actions& out);
   void lost(rank_id rank, divide_actions& out);
+  void from_outside(rank_id rank) {
+    for (auto& s : suspects_) s.from_outside(rank);
+  }
   /// Ongoing losses have been repeated since the last tick.
   void tick(divide_actions& out);
 

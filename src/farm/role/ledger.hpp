@@ -83,6 +83,8 @@ class farm_ledger {
   void compared(std::vector<task_version> versions) { versions_ = std::move(versions); }
   void on(rank_id from, farm_message const& m, farm_actions& out);
   void lost(rank_id rank, farm_actions& out);
+  /// The rank was killed from outside, so its loss says less about what it ran. Comes before lost().
+  void from_outside(rank_id rank) { suspects_.from_outside(rank); }
   void tick(farm_actions& out);
   void abort(std::string text, farm_actions& out);
 

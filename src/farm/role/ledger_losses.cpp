@@ -35,7 +35,7 @@ void farm_ledger::tick(farm_actions& out) {
     blamed const why{guilty->work, guilty->ranks, guilty->more};
     if (config_.on_error.collects)
       give_up({why.task, why.ranks.empty() ? 0 : why.ranks.back(), static_cast<unsigned>(why.ranks.size()),
-               text_of(why)},
+               text_of(why), true},
               out);
     else
       roll(out, &roll_call::on, config_.root, call_message(why));

@@ -328,11 +328,19 @@ void team_ledger::settle_loss(job const& j) {
   ++handed_out_again_;
   auto& all = losses_[j.task];
   if (!j.lost.empty()) all.push_back(j.lost);
-  if (config_.most_losses > 0 && all.size() >= config_.most_losses)
+  if (loses_too_often(j.task))
     accused_[j.task] = {j.wanted, 0};
   else
     put_back(j.task, j.wanted);
   roll_.count(sunk_, handed_out_again_);
+}
+
+bool team_ledger::loses_too_often(task_id task) const {
+  std::uint64_t halves = 0;
+  for (auto const& ranks : losses_.at(task))
+    halves +=
+        std::all_of(ranks.begin(), ranks.end(), [&](rank_id r) { return outside_.contains(r); }) ? 1 : 2;
+  return config_.most_losses > 0 && halves >= std::uint64_t{2} * config_.most_losses;
 }
 
 void team_ledger::give_up(team::leave_out task, team_actions& out) {
@@ -377,6 +385,7 @@ void team_ledger::heard(rank_id rank, team_actions& out) {
   auto& who = *find(rank);
   if (who.alive) return;
   who.alive = true;
+  outside_.erase(rank);
   count_able();
   if (who.inside)
     out.push_back(team::send{rank, team::cancel{*who.inside, rank, "this rank was thought lost"}});
@@ -386,7 +395,7 @@ void team_ledger::heard(rank_id rank, team_actions& out) {
     std::erase_if(jobs, [](auto const& ranks) { return ranks.empty(); });
   }
   for (auto at = accused_.begin(); at != accused_.end();) {
-    if (losses_[at->first].size() < config_.most_losses) {
+    if (!loses_too_often(at->first)) {
       put_back(at->first, at->second.wanted);
       at = accused_.erase(at);
     } else {
@@ -419,7 +428,7 @@ void team_ledger::blame(task_id task, team_actions& out) {
   }
   rank_id const last = ranks.empty() ? 0 : ranks.back();
   auto const times = static_cast<unsigned>(ranks.size());
-  give_up({task, last, times, text_of(blamed{task, ranks})}, out);
+  give_up({task, last, times, text_of(blamed{task, ranks}), true}, out);
   form(out);
   maybe_complete(out);
 }

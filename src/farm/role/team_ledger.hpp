@@ -54,6 +54,8 @@ class team_ledger {
   void stop_early(team_actions& out);
   void on(rank_id from, team_message const& m, team_actions& out);
   void lost(rank_id rank, team_actions& out);
+  /// The rank was killed from outside: its loss counts half. Comes before lost().
+  void from_outside(rank_id rank) { outside_.insert(rank); }
   void tick(team_actions& out);
   void abort(std::string text, team_actions& out);
 
@@ -125,6 +127,7 @@ class team_ledger {
   void settle(job_id id, team_actions& out);
   void settle_failure(job const& j, team_actions& out);
   void settle_loss(job const& j);
+  [[nodiscard]] bool loses_too_often(task_id task) const;
   void heard(rank_id rank, team_actions& out);
   void blame(task_id task, team_actions& out);
   void give_up(team::leave_out task, team_actions& out);
@@ -147,6 +150,7 @@ class team_ledger {
   std::map<job_id, std::vector<rank_id>> teams_;  // those that may run another task together
   std::map<task_id, unsigned> failures_;
   std::map<task_id, std::vector<std::vector<rank_id>>> losses_;  // per task, per job: the ranks lost
+  std::set<rank_id> outside_;                                    // lost ranks that were killed from outside
   std::map<task_id, accused> accused_;
   task_set recorded_;
   std::vector<double> costs_;  // of each task; empty: unknown

@@ -87,6 +87,7 @@ struct leave_out {
   rank_id rank = 0;
   unsigned times = 0;
   std::string text{};
+  bool ended_ranks = false;  ///< so it failed
   friend bool operator==(leave_out const&, leave_out const&) = default;
 };
 

@@ -61,6 +61,7 @@ class group_arbiter {
   /// A message from this rank: if it was declared dead, it is alive.
   void heard(rank_id rank, group_actions& out);
   void lost(rank_id rank, group_actions& out);
+  void from_outside(rank_id rank) { suspects_.from_outside(rank); }
   void tick(group_actions& out);
 
   [[nodiscard]] bool complete() const { return recorded_.count() == config_.units; }

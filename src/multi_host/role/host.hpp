@@ -59,6 +59,7 @@ class group_host {
   /// The call ends; this rank stops leading.
   void stop(group_actions& out);
   void lost(rank_id rank, group_actions& out);
+  void from_outside(rank_id rank) { units_.from_outside(rank); }
   void tick(group_actions& out);
 
   [[nodiscard]] bool active() const { return active_; }

@@ -64,6 +64,7 @@ class open_units {
   /// Number of units with such pieces.
   [[nodiscard]] std::uint64_t waiting() const;
   /// Whether there are suspects, and whether one of them waits.
+  void from_outside(rank_id rank) { suspects_.from_outside(rank); }
   [[nodiscard]] bool has_suspects() const { return !suspects_.empty(); }
   [[nodiscard]] bool suspect_waits() const { return suspects_.next().has_value(); }
   [[nodiscard]] bool holds_suspect(rank_id rank) const { return suspects_.holds_one(rank); }

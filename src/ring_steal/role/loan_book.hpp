@@ -56,6 +56,7 @@ class loan_book {
   [[nodiscard]] bool has_parcel(rank_id rank) const;
 
   void heard(rank_id rank) { suspects_.heard(rank); }
+  void from_outside(rank_id rank) { suspects_.from_outside(rank); }
   /// The loans of this rank have already become parcels.
   void lost(rank_id rank) { suspects_.take_back(rank); }
   /// Parcels that no rank has requested since the last tick.

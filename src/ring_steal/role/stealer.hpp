@@ -90,6 +90,7 @@ class stealer {
   void quiet(steal_actions& out);
   void on(rank_id from, steal_message const& m, steal_actions& out);
   void lost(rank_id rank, steal_actions& out);
+  void from_outside(rank_id rank) { lent_.from_outside(rank); }
   void tick(steal_actions& out);
 
   /// The best bound that this rank knows.
