@@ -1,8 +1,8 @@
 #include "picture_size.hpp"
 
-#include <charconv>
 #include <string>
 
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace picture {
@@ -12,10 +12,8 @@ namespace {
 /// Removes a length from the front of `text`; returns 0 if there is no valid one.
 int take_length(std::string_view& text) {
   constexpr int most = 65536;
-  int length = 0;
-  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), length);
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return bad == std::errc{} && length <= most ? length : 0;
+  auto const length = skel::program::take_number<int>(text).value_or(0);
+  return length <= most ? length : 0;
 }
 
 }  // namespace

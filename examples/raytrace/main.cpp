@@ -26,7 +26,7 @@ using picture::image;
 struct options {
   std::string file;
   std::string spd;
-  std::string size = "512x512";
+  std::string size;
   int depth = 5;
   double brightness = 2;
   std::string view = "balanced";
@@ -45,9 +45,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--scene", o.spd,
                  "scene of the Standard Procedural Databases: balls[:4], gears[:4][,ks=0.2], tetra[:6]")
       ->type_name("NAME");
-  app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT")
-      ->type_name("WxH")
-      ->capture_default_str();
+  app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT [the scene's]")
+      ->type_name("WxH");
   app.add_option("--depth", o.depth, "generations of rays including the primary ones")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
@@ -159,17 +158,19 @@ void verify(scene const& world, settings how, image const& picture) {
 
 /// A text of everything that the picture and its costs depend on, for checkpoints: the scene
 /// itself, not its name.
-std::string problem_text(scene const& world, options const& o) {
+std::string problem_text(scene const& world, std::string const& size, options const& o) {
   std::ostringstream text;
   write_nff(text, world, 17);
-  text << '\n' << o.size << ' ' << o.depth << ' ' << o.brightness << ' ' << o.unit << ' ' << o.costs;
+  text << '\n' << size << ' ' << o.depth << ' ' << o.brightness << ' ' << o.unit << ' ' << o.costs;
   return text.str();
 }
 
 skel::program::run_outcome render_scene(skel::context& ctx, skel::program::common_options const& common,
                                         options const& o) {
+  scene const world = load_scene(o);
+  auto const size = o.size.empty() ? fmt::format("{}x{}", world.view.width, world.view.height) : o.size;
   settings how;
-  auto const [width, height] = picture::parse_size(o.size, "--size");
+  auto const [width, height] = picture::parse_size(size, "--size");
   how.width = width;
   how.height = height;
   how.depth = o.depth;
@@ -178,7 +179,6 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   if (!common.output.empty()) check_image_name(common.output);
   if (!o.preview.empty()) check_image_name(o.preview);
   auto const units = cut_picture(o.unit, how.width, how.height);
-  scene const world = load_scene(o);
   if (ctx.is_root() && !o.write_scene.empty()) save_scene(o.write_scene, world);
   renderer const picture(world, how);
 
@@ -193,7 +193,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   auto farm = common.farm();
   farm.label = "render";
   if (!common.checkpoint_code.empty())
-    farm.checkpoint = common.checkpoint("skel-raytrace", problem_text(world, o));
+    farm.checkpoint = common.checkpoint("skel-raytrace", problem_text(world, size, o));
   auto const run = skel::farm(
                        ctx, skel::replicated(units),
                        [&](rectangle const& r) { return render(picture, r, o.costs); }, common.schedule(),
@@ -239,7 +239,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
     outcome.fields.push_back({"pixel_seconds_variance", all.pixel_cost.variance()});
   }
   outcome.problem = {
-      {"scene", o.spd.empty() ? o.file : o.spd}, {"size", o.size}, {"view", o.view}, {"unit", o.unit}};
+      {"scene", o.spd.empty() ? o.file : o.spd}, {"size", size}, {"view", o.view}, {"unit", o.unit}};
   return outcome;
 }
 

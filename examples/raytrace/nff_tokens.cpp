@@ -1,11 +1,14 @@
 #include "nff_tokens.hpp"
 
-#include <charconv>
 #include <cmath>
 
+#include "program/text.hpp"
 #include "scene.hpp"
 
 namespace raytrace {
+
+using skel::program::printable;
+using skel::program::to_number;
 
 namespace {
 
@@ -13,19 +16,10 @@ constexpr double largest_number = 1e15;
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
-std::string_view without_plus(std::string_view word) {
-  return word.size() > 1 && word[0] == '+' && word[1] != '-' ? word.substr(1) : word;
-}
-
 }  // namespace
 
-std::string printable(std::string_view word) {
-  std::string shown;
-  for (char const c : word.substr(0, 24)) shown += c > ' ' && c < 127 ? c : '?';
-  return word.size() > 24 ? shown + "..." : shown;
-}
-
-nff_tokens::nff_tokens(std::string_view text, std::string name) : rest_(text), name_(std::move(name)) {
+nff_tokens::nff_tokens(std::string_view text, std::string name)
+    : rest_(skel::program::without_mark(text)), name_(std::move(name)) {
   advance();
 }
 
@@ -48,23 +42,13 @@ void nff_tokens::advance() {
 }
 
 double nff_tokens::number(char const* entity, char const* what) {
-  auto const text = without_plus(word_);
-  double value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {
-    // from_chars does not tell overflow from underflow: a denormal counts as 0, an overflow is refused like
-    // an infinity
-    auto const exponent = text.find_first_of("eE");
-    bool const tiny = exponent != std::string_view::npos && text.substr(exponent + 1).starts_with('-');
-    if (!tiny) fail_at_word(entity, std::string(what) + " of at most 1e15");
-    value = 0;
-  } else if (error != std::errc() || end != text.data() + text.size()) {
-    fail_at_word(entity, what);
-  }
-  if (!std::isfinite(value)) fail_at_word(entity, std::string(what) + " that are finite");
-  if (std::abs(value) > largest_number) fail_at_word(entity, std::string(what) + " of at most 1e15");
+  auto const value = to_number<double>(word_);
+  if (!value && !to_number<long double>(word_)) fail_at_word(entity, what);
+  if (value && !std::isfinite(*value)) fail_at_word(entity, std::string(what) + " that are finite");
+  if (!value || std::abs(*value) > largest_number)
+    fail_at_word(entity, std::string(what) + " of at most 1e15");
   advance();
-  return value;
+  return *value;
 }
 
 vec3d nff_tokens::triple(char const* entity, char const* what) {
@@ -75,13 +59,10 @@ vec3d nff_tokens::triple(char const* entity, char const* what) {
 }
 
 int nff_tokens::integer(char const* entity, char const* what, int low, int high) {
-  auto const text = without_plus(word_);
-  int value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool const whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || value < low || value > high) fail_at_word(entity, what);
+  auto const value = to_number<int>(word_);
+  if (!value || *value < low || *value > high) fail_at_word(entity, what);
   advance();
-  return value;
+  return *value;
 }
 
 void nff_tokens::fail_on(int line, std::string const& text) const {

@@ -38,7 +38,4 @@ class nff_tokens {
   int next_line_ = 1, line_ = 1, last_line_ = 1;
 };
 
-/// Returns a word for error messages: shortened, without control characters.
-std::string printable(std::string_view word);
-
 }  // namespace raytrace

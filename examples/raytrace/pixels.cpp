@@ -1,10 +1,10 @@
 #include "pixels.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <string>
 
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace raytrace {
@@ -22,13 +22,11 @@ std::vector<rectangle> cut_picture(std::string_view unit, int width, int height)
   int tile_height = 1;
   if (unit != "rows") {
     constexpr std::string_view prefix = "tiles:";
-    int n = 0;
-    auto const digits = unit.substr(std::min(unit.size(), prefix.size()));
-    auto const [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    if (!unit.starts_with(prefix) || bad != std::errc{} || end != digits.data() + digits.size() || n < 1)
+    auto const n = skel::program::to_number<int>(unit.substr(std::min(unit.size(), prefix.size())));
+    if (!unit.starts_with(prefix) || n.value_or(0) < 1)
       throw skel::usage_error("a unit of work is \"rows\" or \"tiles:N\" (N x N pixels), found \"" +
                               std::string(unit) + "\"");
-    tile_width = tile_height = n;
+    tile_width = tile_height = *n;
   }
   std::vector<rectangle> cut;
   for (int y = 0; y < height; y += tile_height)

@@ -1,9 +1,10 @@
 #include "spd.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <string>
+
+#include "program/text.hpp"
 
 namespace raytrace {
 
@@ -28,9 +29,10 @@ scene make_spd(std::string_view specification) {
   rest.remove_prefix(name.size());
   int size = name == "tetra" ? 6 : 4;
   if (rest.starts_with(':')) {
-    auto const [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), size);
-    if (error != std::errc()) unknown(specification);
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    rest.remove_prefix(1);
+    auto const given = skel::program::take_number<int>(rest);
+    if (!given) unknown(specification);
+    size = *given;
   }
   auto material = gears_material::nff;
   if (name == "gears" && rest == ",ks=0.2") {

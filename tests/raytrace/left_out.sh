@@ -26,8 +26,9 @@ NFF
   echo "f 1 1 1 0.1 0.9 3 0.9 1.1"
   for radius in 0.5 0.45 0.4; do echo "s 1.035 1.035 0 $radius"; done
 } >glass.nff
-picture=(--size 64x64 --unit tiles:16 --depth 64 --threads 1 --quiet --progress never)
+picture=(--unit tiles:16 --depth 64 --threads 1 --quiet --progress never)
 "$program" plain.nff "${picture[@]}" -o plain.ppm
+[ "$(head -c 9 plain.ppm | tr '\n' ' ')" = "P6 64 64 " ] # the scene's resolution is the default
 code=0
 SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 3 --oversubscribe "$program" glass.nff "${picture[@]}" --schedule first-come \
   --root serves --on-error collect --task-time-limit 2s --report report.json -o glass.ppm 2>errors || code=$?

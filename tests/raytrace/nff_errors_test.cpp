@@ -43,6 +43,12 @@ TEST_CASE("errors of numbers") {
   CHECK(after_head("b 1 2 \xff\x01\n") == "scene.nff:9: background needs 3 numbers, found \"??\"");
 }
 
+TEST_CASE("numbers may have a sign and be tiny, and a byte order mark may come first") {
+  auto const scene = parse_nff("\xEF\xBB\xBF" + view_and_fill + "s +1 0 1e-400 +2.5\n", "scene.nff");
+  CHECK(scene.view.width == 32);
+  CHECK(scene.primitives.size() == 1);
+}
+
 TEST_CASE("errors of shapes") {
   CHECK(after_head("s 0 0 0 0\n") == "scene.nff:9: sphere needs a radius other than 0");
   CHECK(after_head("c\n0 0 0 1\n0 0 0 1\n") == "scene.nff:11: cone needs a base and an apex that differ");
