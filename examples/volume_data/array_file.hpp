@@ -18,7 +18,7 @@ struct hdf5_printer {
   int (*print)(std::int64_t, void*) = nullptr;
   void* data = nullptr;
 };
-[[nodiscard]] hdf5_printer silence_hdf5() noexcept;
+hdf5_printer silence_hdf5() noexcept;
 void restore(hdf5_printer const& before) noexcept;
 
 /// libnetcdf is not thread-safe, HDF5 only if it was built so, and libnetcdf calls HDF5: one lock for
@@ -72,6 +72,8 @@ class array_file {
   [[nodiscard]] virtual std::string text(array_variable const& of, char const* name) const = 0;
   /// An attribute's numbers, none if it does not exist or is text.
   [[nodiscard]] virtual std::vector<double> numbers(array_variable const& of, char const* name) const = 0;
+  /// Whether an attribute has numbers of a floating type.
+  [[nodiscard]] virtual bool is_floating(array_variable const& of, char const* name) const = 0;
   /// The value that stands for a missing one where no attribute says so.
   [[nodiscard]] virtual std::optional<double> default_fill(array_variable const& of) const = 0;
 

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "byte_source.hpp"
 #include "characters.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace volume_data {
@@ -164,31 +165,23 @@ class text_source final : public decoder {
     if (length == 0) return false;
     std::string_view const text(word.data(), length);
     with_type(type_, [&](auto value) {
-      if (!parse(text, value))
-        fail(fmt::format("expected a number of type {}, found \"{}\"", name_of(type_), text));
-      std::memcpy(to, &value, sizeof value);
+      auto const number = parsed<decltype(value)>(text);
+      if (!number) fail(fmt::format("expected a number of type {}, found \"{}\"", name_of(type_), text));
+      std::memcpy(to, &*number, sizeof value);
     });
     return true;
   }
-  template <class Number>
-  static bool parse_whole(std::string_view text, Number& to) {
-    auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), to);
-    return code == std::errc{} && end == text.data() + text.size();
-  }
   /// Integers may be written as 5.0 or 1e3, up to 2^53, beyond which they are not exact.
   template <class Number>
-  static bool parse(std::string_view text, Number& to) {
-    if (parse_whole(text, to)) return true;
-    if constexpr (std::is_integral_v<Number>) {
-      constexpr double exact = 9007199254740992.0;
-      double value = 0;
-      if (!parse_whole(text, value) || value != std::floor(value) || !(std::abs(value) < exact)) return false;
-      if (!std::in_range<Number>(static_cast<std::int64_t>(value))) return false;
-      to = static_cast<Number>(value);
-      return true;
-    } else {
-      return false;
-    }
+  static std::optional<Number> parsed(std::string_view text) {
+    auto const number = skel::program::to_number<Number>(text);
+    if (number || !std::is_integral_v<Number>) return number;
+    constexpr double exact = 9007199254740992.0;
+    auto const value = skel::program::to_number<double>(text);
+    if (!value || *value != std::floor(*value) || !(std::abs(*value) < exact)) return std::nullopt;
+    if constexpr (std::is_integral_v<Number>)
+      if (!std::in_range<Number>(static_cast<std::int64_t>(*value))) return std::nullopt;
+    return static_cast<Number>(*value);
   }
 
   scalar_type type_;

@@ -4,17 +4,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "characters.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace volume_data {
 
 namespace {
+
+constexpr double rounding = 1e-6;  // in directions of axes
 
 class stored final : public volume_reader {
  public:
@@ -116,25 +118,33 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
+std::string lower(std::string_view text) { return skel::program::lower(text); }
+
+bool is_diagonal(std::span<double const> m) {
+  for (std::size_t i = 0; i < m.size(); ++i) {
+    auto const along = m[i / 3 * 4];
+    if (!(along >= 0 && (i % 4 == 0 || std::abs(m[i]) <= rounding * along))) return false;
+  }
+  return m.size() == 9;
+}
+
+bool is_unit(std::span<double const> m) {
+  if (!is_diagonal(m)) return false;
+  return std::ranges::all_of(std::array{m[0], m[4], m[8]},
+                             [](double x) { return std::abs(x - 1) <= rounding; });
 }
 
 void parse_numbers(std::string_view text, std::span<double> to, std::string const& place,
                    std::string_view key) {
   auto rest = trimmed(text);
+  bool good = true;
   for (auto& number : to) {
-    auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    bool const ends = end == rest.data() + rest.size() || is_space(*end);
-    if (code != std::errc{} || !ends)
-      throw skel::usage_error(fmt::format("{}: {}: expected {} numbers, found \"{}\"", place, key, to.size(),
-                                          text.substr(0, 60)));
-    rest = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
+    auto const read = skel::program::take_number<double>(rest);
+    good = good && read && (rest.empty() || is_space(rest.front()));
+    number = read.value_or(0);
+    rest = trimmed(rest);
   }
-  if (!rest.empty())
+  if (!good || !rest.empty())
     throw skel::usage_error(
         fmt::format("{}: {}: expected {} numbers, found \"{}\"", place, key, to.size(), text.substr(0, 60)));
 }

@@ -57,6 +57,11 @@ void parse_numbers(std::string_view text, std::span<double> to, std::string cons
                    std::string_view key);
 void parse_sizes(std::string_view text, std::array<std::size_t, 3>& to, std::string const& place,
                  std::string_view key);
+/// Whether the rows of a matrix are directions along the axes, none backwards. Programs write directions
+/// with rounding errors: up to a millionth counts as 0.
+[[nodiscard]] bool is_diagonal(std::span<double const> matrix);
+/// Likewise, of length 1.
+[[nodiscard]] bool is_unit(std::span<double const> matrix);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 [[nodiscard]] std::string lower(std::string_view text);
 

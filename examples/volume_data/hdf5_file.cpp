@@ -224,6 +224,12 @@ std::vector<double> hdf5_file::numbers(array_variable const& of, char const* nam
   return numbers_of(opened(of), name);
 }
 
+bool hdf5_file::is_floating(array_variable const& of, char const* name) const {
+  auto const a = attribute(opened(of), name);
+  hdf5_id const type(H5Aget_type(a.get()));
+  return H5Tget_class(type.get()) == H5T_FLOAT;
+}
+
 hdf5_id hdf5_file::group(char const* name) const { return hdf5_id(H5Gopen2(file_.get(), name, H5P_DEFAULT)); }
 std::string hdf5_file::group_text(char const* group_name, char const* name) const {
   auto const g = group(group_name);

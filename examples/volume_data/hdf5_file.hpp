@@ -39,6 +39,7 @@ class hdf5_file final : public array_file {
   [[nodiscard]] std::vector<array_dimension> dimensions(array_variable const& of) const override;
   [[nodiscard]] std::string text(array_variable const& of, char const* name) const override;
   [[nodiscard]] std::vector<double> numbers(array_variable const& of, char const* name) const override;
+  [[nodiscard]] bool is_floating(array_variable const& of, char const* name) const override;
   [[nodiscard]] std::optional<double> default_fill(array_variable const& /*of*/) const override { return {}; }
   [[nodiscard]] std::vector<std::size_t> chunks(array_variable const& of) const override;
   void set_cache(array_variable const& of, std::size_t bytes) override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "formats.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace volume_data {
@@ -13,7 +14,7 @@ header_lines::header_lines(std::string path, char separator, until what) : path_
   auto const file = file_bytes(path_);
   std::string text(std::min<std::uint64_t>(longest, file->most()), '\0');
   text.resize(file->read(std::as_writable_bytes(std::span(text))));
-  std::string_view rest = text;
+  auto rest = skel::program::without_mark(text);
   for (int number = 1; !rest.empty() && !ended_; ++number) {
     auto const length = rest.find('\n');
     if (length == std::string_view::npos && file->most() > 0)

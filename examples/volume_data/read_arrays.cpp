@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -31,10 +32,16 @@ class packing {
     scale_ = one("scale_factor", 1);
     offset_ = one("add_offset", 0);
     auto const limits = file.numbers(v, "valid_range");
-    least_ =
-        stored(limits.size() == 2 ? limits[0] : one("valid_min", -std::numeric_limits<double>::infinity()));
-    most_ =
-        stored(limits.size() == 2 ? limits[1] : one("valid_max", std::numeric_limits<double>::infinity()));
+    bool const both = limits.size() == 2;
+    least_ = both ? limits[0] : one("valid_min", -std::numeric_limits<double>::infinity());
+    most_ = both ? limits[1] : one("valid_max", std::numeric_limits<double>::infinity());
+    // Limits of the type of scale_factor are those of the unpacked values [NetCDF Users Guide, Attribute
+    // Conventions]. They were rounded, so they may be off by half a step.
+    unpacked_limits_ = v.type < scalar_type::float32 && (scale_ != 1 || offset_ != 0) &&
+                       std::ranges::any_of(std::array{"valid_range", "valid_min", "valid_max"},
+                                           [&](char const* name) { return file.is_floating(v, name); });
+    least_ = unpacked_limits_ ? least_ - std::abs(scale_) / 2 : stored(least_);
+    most_ = unpacked_limits_ ? most_ + std::abs(scale_) / 2 : stored(most_);
     missing_ = file.numbers(v, "_FillValue");
     if (auto const fill = file.default_fill(v); fill && missing_.empty()) missing_.push_back(*fill);
     auto const more = file.numbers(v, "missing_value");
@@ -43,9 +50,11 @@ class packing {
   }
   [[nodiscard]] double operator()(double value) const {
     value = stored(value);
-    if (!(least_ <= value && value <= most_) || std::ranges::find(missing_, value) != missing_.end())
+    auto const unpacked = value * scale_ + offset_;
+    auto const limited = unpacked_limits_ ? unpacked : value;
+    if (!(least_ <= limited && limited <= most_) || std::ranges::find(missing_, value) != missing_.end())
       return std::numeric_limits<double>::quiet_NaN();
-    return value * scale_ + offset_;
+    return unpacked;
   }
 
  private:
@@ -55,7 +64,7 @@ class packing {
     return float_ ? static_cast<double>(static_cast<float>(value)) : value;
   }
 
-  bool float_;
+  bool float_, unpacked_limits_ = false;
   double modulus_ = 0, scale_ = 1, offset_ = 0, least_ = 0, most_ = 0;
   std::vector<double> missing_;
 };
@@ -282,11 +291,14 @@ volume_header array_header(array_file& file, array_variable const& v, array_layo
   header.size = size;
   check_size(header);
   constexpr std::uint64_t most_chunk = std::uint64_t{64} << 20;  // allocated by the library
-  auto const most = file_length(file.path()) * 1032;             // as deflate compresses at the most
+  constexpr std::uint64_t most_unwritten = std::uint64_t{4} << 30;
   auto const chunks = file.chunks(v);
+  auto const compressed = file_length(file.path()) * 1032;  // as deflate compresses at the most
+  // Chunks that were never written take no space, and other filters compress better.
+  auto const most = compressed + (chunks.empty() ? 0 : most_unwritten);
   std::uint64_t chunk = 8;
   for (auto const n : chunks) chunk = n > UINT32_MAX || chunk > UINT32_MAX ? UINT64_MAX : chunk * n;
-  if (header.bytes() > most || (chunk > most && chunk > most_chunk))
+  if (header.bytes() > most || (chunk > compressed && chunk > most_chunk))
     throw skel::usage_error(fmt::format("{}: {}: {} x {} x {} values{}, more than the file can hold",
                                         file.path(), v.name, size[0], size[1], size[2],
                                         chunks.empty() ? "" : fmt::format(" in chunks of {} bytes", chunk)));

@@ -39,7 +39,7 @@ image image_of(hdf5_file const& file) {
   if (version != 1 && version != 2)
     fail_image(file, fmt::format("expected Version 1 or 2, found {}", version));
   auto const direction = file.group_numbers("/VTKHDF", "Direction");
-  if (!direction.empty() && direction != std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1})
+  if (!direction.empty() && !is_unit(direction))
     fail_image(file, "expected Direction 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
   auto const whole = required(file, "WholeExtent", 6), origin = required(file, "Origin", 3),
              spacing = required(file, "Spacing", 3);

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <map>
 
 #include "formats.hpp"
 #include "header_lines.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 #include "slice_files.hpp"
 
@@ -55,18 +55,17 @@ source meta_file(header_lines const& lines, std::string const& file, std::uint64
     auto const length = file_length(file);
     return file_bytes(file, std::max(at, length - std::min(length, count)));
   }
-  std::uint64_t bytes = 0;
-  auto const [end, code] = std::from_chars(skip.data(), skip.data() + skip.size(), bytes);
-  if (code != std::errc{} || end != skip.data() + skip.size() || bytes > UINT64_MAX - at)
+  auto const bytes = skel::program::to_number<std::uint64_t>(skip);
+  if (!bytes || *bytes > UINT64_MAX - at)
     throw skel::usage_error(
         fmt::format("{}: HeaderSize: expected a number, found \"{}\"", lines.path(), skip));
-  return file_bytes(file, at + bytes, lines.has("headersize") ? count : UINT64_MAX);
+  return file_bytes(file, at + *bytes, lines.has("headersize") ? count : UINT64_MAX);
 }
 
 source meta_values(header_lines const& lines, volume_header const& header) {
   auto const name = lines.need("elementdatafile");
   bool const list = name.starts_with("LIST");
-  if (list && name != "LIST" && name != "LIST 2")
+  if (list && name != "LIST" && name != "LIST 2" && name != "LIST 2D")
     throw skel::usage_error(
         lines.path() + ": ElementDataFile: expected a LIST of files of dimension 2, found \"" + name + '"');
   if (list || name.find('%') != std::string::npos) {
@@ -75,7 +74,7 @@ source meta_values(header_lines const& lines, volume_header const& header) {
         header, list ? lines.listed() : numbered_files(lines.path(), name),
         [lines, slice](std::string const& file) { return meta_file(lines, file, 0, slice); });
   }
-  if (name == "LOCAL") return meta_file(lines, lines.path(), lines.end(), header.bytes());
+  if (lower(name) == "local") return meta_file(lines, lines.path(), lines.end(), header.bytes());
   return meta_file(lines, beside(lines.path(), name), 0, header.bytes());
 }
 
@@ -100,7 +99,7 @@ std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
   std::array<double, 9> matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (auto const* const key : {"transformmatrix", "rotation", "orientation"})
     if (lines.has(key)) parse_numbers(lines.need(key), matrix, path, key);
-  if (matrix != std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1})
+  if (!is_unit(matrix))
     throw skel::usage_error(
         path + ": TransformMatrix: expected 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
   std::array<double, 3> origin{};

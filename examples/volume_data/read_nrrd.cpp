@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <map>
 #include <sstream>
 
 #include "formats.hpp"
 #include "header_lines.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 #include "slice_files.hpp"
 
@@ -74,11 +74,10 @@ void space_directions(std::string_view text, std::array<double, 3>& spacing, std
     if (c == '(' || c == ')' || c == ',') c = ' ';
   std::array<double, 9> m{};
   parse_numbers(plain, m, place, "space directions");
-  for (std::size_t i = 0; i < 9; ++i)
-    if (i % 4 == 0 ? m[i] < 0 : m[i] != 0)
-      throw skel::usage_error(
-          place + ": space directions: expected directions along the axes, none backwards, found \"" +
-          std::string(text.substr(0, 60)) + '"');
+  if (!is_diagonal(m))
+    throw skel::usage_error(
+        place + ": space directions: expected directions along the axes, none backwards, found \"" +
+        std::string(text.substr(0, 60)) + '"');
   spacing = {m[0], m[4], m[8]};
 }
 
@@ -120,11 +119,10 @@ axes read_axes(header_lines const& lines) {
 
 std::uint64_t skip(header_lines const& lines, char const* key) {
   auto const text = lines.value(key, "0");
-  std::int64_t n = 0;
-  auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (code != std::errc{} || end != text.data() + text.size() || n < -1)
+  auto const n = skel::program::to_number<std::int64_t>(text);
+  if (!n || *n < -1)
     throw skel::usage_error(fmt::format("{}: {}: expected a number, found \"{}\"", lines.path(), key, text));
-  return n < 0 ? UINT64_MAX : static_cast<std::uint64_t>(n);
+  return *n < 0 ? UINT64_MAX : static_cast<std::uint64_t>(*n);
 }
 
 bool is_text(std::string_view encoding) {
@@ -167,9 +165,17 @@ slice_files nrrd_files(header_lines const& lines, std::string_view name) {
   return list ? lines.listed() : numbered_files(lines.path(), name);
 }
 
+/// Whether the name has %d or the like, and numbers behind it. The name of a single file may have blanks.
+bool is_pattern(std::string_view name) {
+  auto const percent = name.find('%');
+  auto const d = name.find_first_not_of("0123456789", std::min(percent, name.size() - 1) + 1);
+  return percent != std::string_view::npos && d != std::string_view::npos && name[d] == 'd' &&
+         name.find(' ', d) != std::string_view::npos;
+}
+
 source nrrd_values(header_lines const& lines, volume_header const& header) {
   auto const name = lines.value("data file", lines.value("datafile", ""));
-  if (name.starts_with("LIST") || name.find(' ') != std::string::npos) {
+  if (name.starts_with("LIST") || is_pattern(name)) {
     auto const slice = header.slice_bytes();
     return joined_slices(header, nrrd_files(lines, name),
                          [lines, type = header.type, slice](auto const& file) {

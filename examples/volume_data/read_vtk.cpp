@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "characters.hpp"
 #include "formats.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 #include "vtk_array.hpp"
 #include "vtk_pieces.hpp"
@@ -125,7 +125,7 @@ class vtk_parser {
     parse_numbers(tag.attribute("Spacing", "1 1 1"), found_.spacing, path, "Spacing");
     std::array<double, 9> direction{};
     parse_numbers(tag.attribute("Direction", "1 0 0 0 1 0 0 0 1"), direction, path, "Direction");
-    if (direction != std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1})
+    if (!is_unit(direction))
       xml_.fail("expected Direction 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
   }
 
@@ -189,11 +189,9 @@ bool exists_at(vtk_array const& array, std::size_t time) {
   if (array.steps.empty()) return true;
   auto rest = trimmed(array.steps);
   while (!rest.empty()) {
-    std::size_t step = 0;
-    auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), step);
-    if (code != std::errc{}) return false;
-    if (step == time) return true;
-    rest = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
+    auto const step = skel::program::take_number<std::size_t>(rest);
+    if (!step || *step == time) return step.has_value();
+    rest = trimmed(rest);
   }
   return false;
 }

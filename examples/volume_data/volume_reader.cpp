@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "formats.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 #include "slice_files.hpp"
 
@@ -139,8 +140,10 @@ std::unique_ptr<volume_reader> open_volume(std::string const& path, volume_choic
 }
 
 std::string list_variables(std::string const& path) {
-  auto const all = variables(path);
+  auto all = variables(path);
   std::array<std::size_t, 3> widths{};
+  for (auto& v : all)  // a name may have any bytes
+    for (auto* const text : {&v.name, &v.type, &v.size, &v.unit}) *text = skel::program::one_line(*text);
   for (auto const& v : all) {
     std::array const cells{v.name.size(), v.type.size(), v.size.size()};
     for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i]);

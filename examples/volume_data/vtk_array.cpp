@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
 #include "formats.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 #include "vtk_blocks.hpp"
 
@@ -82,12 +82,10 @@ constexpr std::array<std::string_view, 11> types{"Int8",  "UInt8",  "Int16",   "
 
 source appended(vtk_file const& file, vtk_array const& array) {
   if (file.appended_at == 0) refuse(file, array, "missing <AppendedData>");
-  std::uint64_t offset = 0;
-  auto const* const last = array.offset.data() + array.offset.size();
-  auto const [end, code] = std::from_chars(array.offset.data(), last, offset);
-  if (code != std::errc{} || end != last || offset > UINT64_MAX - file.appended_at)
+  auto const offset = skel::program::to_number<std::uint64_t>(array.offset);
+  if (!offset || *offset > UINT64_MAX - file.appended_at)
     refuse(file, array, fmt::format("expected an offset, found \"{}\"", array.offset));
-  auto bytes = file_bytes(file.path, file.appended_at + offset);
+  auto bytes = file_bytes(file.path, file.appended_at + *offset);
   return file.appended_raw ? std::move(bytes) : from_base64(std::move(bytes));
 }
 

@@ -74,10 +74,21 @@ TEST_CASE("NRRD, attached and detached, raw, gzip and text") {
       in.write("g.nhdr", head + "endian: little\nencoding: raw\nline skip: 2\ndata file: values.raw\n")));
   in.write("values.gz", test::gzip(little.substr(0, 50)) + test::gzip(little.substr(50)));  // two members
   check_even(read_grid(in.write("h.nhdr", head + "endian: little\nencoding: gz\ndatafile: values.gz\n")));
-  auto const directions =
+  std::string const directions =
       "NRRD0005\ntype: int16\ndimension: 3\nspace: left-posterior-superior\nsizes: 5 4 3\n"
       "space directions: (0.5,0,0) (0,1,0) (0,0,2)\nspace origin: (1,2,3)\nendian: little\nencoding: raw\n\n";
   check_even(read_grid(in.write("i.nrrd", directions + little)));
+  // Programs write signs, byte order marks, and directions with rounding errors.
+  check_even(read_grid(in.write("j.nrrd", "\xEF\xBB\xBF" + directions + little)));
+  std::string const rounded =
+      "NRRD0005\ntype: int16\ndimension: 3\nsizes: 5 4 3\nspace directions: (+0.5,1e-17,0) (-6e-17,1,0) "
+      "(0,0,2)\n"
+      "space origin: (+1,2,3)\nencoding: ascii\n\n+";
+  check_even(read_grid(in.write("k.nrrd", rounded + text)));
+  // Only %d with numbers behind it is a pattern; a name may have blanks.
+  in.write("my 50% scan.raw", little);
+  check_even(
+      read_grid(in.write("l.nhdr", head + "endian: little\nencoding: raw\ndata file: my 50% scan.raw\n")));
 }
 
 TEST_CASE("MetaImage, attached and detached, plain and compressed") {
@@ -94,6 +105,9 @@ TEST_CASE("MetaImage, attached and detached, plain and compressed") {
   in.write("values.raw", "head" + little);
   check_even(read_grid(in.write("d.mhd", head + "HeaderSize = 4\nElementDataFile = values.raw\n")));
   check_even(read_grid(in.write("e.mhd", head + "HeaderSize = -1\nElementDataFile = values.raw\n")));
+  std::string const rounded = "TransformMatrix = 0.99999999999 6e-17 0 -6e-17 1 0 0 0 1\n";
+  check_even(
+      read_grid(in.write("f.mha", "\xEF\xBB\xBF" + head + rounded + "ElementDataFile = Local\n" + little)));
 }
 
 TEST_CASE("raw values with a sidecar") {

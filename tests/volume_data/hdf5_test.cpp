@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -193,7 +194,7 @@ TEST_CASE("HDF5, attributes of packed and missing values") {
   w.numbers("v", "add_offset", {100});
   w.numbers("v", "_FillValue", {-2});
   w.numbers("v", "missing_value", {7});
-  w.numbers("v", "valid_max", {8});
+  w.numbers("v", "valid_max", {104});  // of a floating type: of the unpacked values
   auto const path = w.close();
   auto const g = read_grid(path);
   CHECK(g.at(0, 0, 0) == 100.5);
@@ -201,6 +202,14 @@ TEST_CASE("HDF5, attributes of packed and missing values") {
   CHECK(std::isnan(g.at(2, 0, 0)));
   CHECK(g.at(3, 0, 0) == 98.5);
   CHECK(std::isnan(g.at(4, 0, 0)));
+}
+
+TEST_CASE("HDF5, names with control characters are listed on one line each") {
+  test::folder const in("volume-hdf5-names");
+  h5_writer w(in.path("a.h5"));
+  w.data("a\nb", {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  w.data("c\x1b[31m", {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(list_variables(w.close()) == "a b        float32  2 x 2 x 2\nc\\x1b[31m  float32  2 x 2 x 2\n");
 }
 
 TEST_CASE("HDF5, values that are not in the file") {
@@ -288,6 +297,24 @@ TEST_CASE("HDF5, files that are damaged") {
   need(H5Eget_auto2(H5E_DEFAULT, &now, &data));
   CHECK(now == print);
   CHECK(printed == 0);
+}
+
+TEST_CASE("HDF5, a small file of a large volume") {
+  test::folder const in("volume-hdf5-sparse");
+  h5_writer w(in.path("a.h5"));
+  auto const p = h5_writer::chunked({64, 64, 64});
+  need(H5Pset_deflate(p, 9));
+  std::vector<double> ones(128 * 128 * 128);
+  ones[0] = 1;
+  w.data("v", {128, 128, 128}, ones, H5T_STD_U8LE, p);
+  w.data("unwritten", {128, 128, 128}, {}, H5T_STD_U8LE, p);
+  H5Pclose(p);
+  auto const path = w.close();
+  CHECK(std::filesystem::file_size(path) < 128 * 128 * 128 * 4 / 1032);
+  auto const g = read_grid(*open_volume(path, {"v", 0}));
+  CHECK(g.at(0, 0, 0) == 1);
+  CHECK(g.at(127, 127, 127) == 0);
+  CHECK(read_grid(*open_volume(path, {"unwritten", 0})).at(1, 2, 3) == 0);
 }
 
 TEST_CASE("HDF5, sizes are not trusted") {

@@ -293,6 +293,37 @@ TEST_CASE("netCDF, packed and missing values") {
   CHECK(missing(all[0]));
   CHECK(all[1] == 0);
   CHECK(missing(all[3]));
+  // Limits of a floating type are those of the unpacked values; of the type of the values, those of the
+  // packed.
+  for (bool const negative : {false, true}) {
+    double const sign = negative ? -1 : 1;
+    all = read_packed(in, NC_SHORT, {0, sign * -7266, sign * -7265, sign * 7735, sign * 7736},
+                      [&](nc_writer& w, int v) {
+                        w.number(v, "scale_factor", NC_FLOAT, {sign * 0.01F});
+                        w.number(v, "add_offset", NC_FLOAT, {273.15F});
+                        w.number(v, "valid_min", NC_FLOAT, {200.5});
+                        w.number(v, "valid_max", NC_FLOAT, {350.5});
+                      });
+    CHECK(all[0] == 273.15F);
+    CHECK(missing(all[1]));
+    CHECK(all[2] == Approx(200.5));
+    CHECK(all[3] == Approx(350.5));
+    CHECK(missing(all[4]));
+  }
+  all = read_packed(in, NC_SHORT, {5, 6, 11, 12}, [](nc_writer& w, int v) {
+    w.number(v, "scale_factor", NC_FLOAT, {2});
+    w.number(v, "valid_range", NC_DOUBLE, {12, 22});
+  });
+  CHECK(missing(all[0]));
+  CHECK(all[1] == 12);
+  CHECK(all[2] == 22);
+  CHECK(missing(all[3]));
+  all = read_packed(in, NC_SHORT, {5, 6}, [](nc_writer& w, int v) {
+    w.number(v, "scale_factor", NC_FLOAT, {2});
+    w.number(v, "valid_max", NC_SHORT, {5});
+  });
+  CHECK(all[0] == 10);
+  CHECK(missing(all[1]));
   all = read_packed(in, NC_BYTE, {-1, 1, -2}, [](nc_writer& w, int v) {
     w.text(v, "_Unsigned", "true");
     w.number(v, "missing_value", NC_BYTE, {-2});

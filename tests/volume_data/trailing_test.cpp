@@ -52,6 +52,8 @@ TEST_CASE("NRRD: meaning of the axes") {
   CHECK(error("kinds: domain space time\n", head) == "no error");
   CHECK(contains(error("space directions: (-1,0,0) (0,1,0) (0,0,1)\n", head),
                  "space directions: expected directions along the axes, none backwards"));
+  CHECK(contains(error("space directions: (1,2e-6,0) (0,1,0) (0,0,1)\n", head),
+                 "space directions: expected directions along the axes, none backwards"));
   CHECK(contains(error("axis mins: 0 0 0\naxis maxs: 4 3 2\n", head), "axis maxs: expected spacings"));
   CHECK(contains(error("spacings: 1 1 1\nspace directions: (2,0,0) (0,1,0) (0,0,1)\n", head), "not both"));
 }
@@ -64,6 +66,8 @@ TEST_CASE("MetaImage: more than the values") {
   CHECK(contains(error("ElementDataFile = LOCAL\n" + shorts + "x"), too_many));
   CHECK(contains(error("CompressedData = True\nElementDataFile = LOCAL\n" + test::zlib(shorts + "x")),
                  "expected the values to end here"));
+  CHECK(contains(error("TransformMatrix = 1 0 0 0 1 0 0 0 0.99999\nElementDataFile = LOCAL\n" + shorts),
+                 "TransformMatrix: expected 1 0 0 0 1 0 0 0 1"));
   in.write("a.raw", "ab" + shorts + "more");
   test::check_even(
       read_grid(in.write("a.mhd", test::meta_head + "HeaderSize = 2\nElementDataFile = a.raw\n")));

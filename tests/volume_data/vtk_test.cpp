@@ -106,6 +106,14 @@ TEST_CASE("VTK XML, more or other values than grid points") {
                  "expected the values of wind in one place"));
   CHECK(contains(error(replaced(vti(), "\n0 ", "\n1e300 ")),
                  "expected a number of type float32, found \"1e300\""));
+  // As VTK reads them: a sign, and 0 for what is too small.
+  for (std::string const zero : {"1e-60", "-1e-60", "+0", "+0.0"})
+    CHECK(read_grid(in.write("a.vti", replaced(vti(), "\n0 ", "\n" + zero + " "))).at(0, 0, 0) == 0);
+  auto const turned = [](std::string const& matrix) {
+    return replaced(vti(), "Spacing=", "Direction=\"" + matrix + "\" Spacing=");
+  };
+  test::check_even(read_grid(in.write("a.vti", turned("1 6e-17 0 0 0.9999999999 0 0 0 +1"))));
+  CHECK(contains(error(turned("1 0.001 0 0 1 0 0 0 1")), "expected Direction 1 0 0 0 1 0 0 0 1"));
   for (auto const place : {how::binary, how::appended_raw, how::appended_base64})
     for (bool const compressed : {false, true}) {
       how const s{false, compressed, false, place};

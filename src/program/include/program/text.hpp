@@ -1,12 +1,14 @@
 // Numbers, words, lines and fields in text of unknown origin, for the readers of programs.
 #pragma once
 
+#include "../../../base/one_line.hpp"
 #include "../../../base/text.hpp"
 
 namespace skel::program {
 
 using detail::csv_fields;
 using detail::lower;
+using detail::one_line;
 using detail::printable;
 using detail::read_line;
 using detail::take_number;
