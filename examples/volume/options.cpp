@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <limits>
 #include <utility>
 
 #include "field.hpp"
 #include "picture_size.hpp"
 #include "program/help.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace volume {
@@ -19,9 +19,8 @@ namespace {
 int slabs_of(std::string const& text) {
   constexpr int most = 1000000;
   if (text == "ranks") return options::slab_for_each_rank;
-  int n = 0;
-  auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (code != std::errc{} || end != text.data() + text.size() || n < 1 || n > most)
+  auto const n = skel::program::to_number<int>(text).value_or(0);
+  if (n < 1 || n > most)
     throw skel::usage_error(fmt::format("--slabs: expected 1 to {} or \"ranks\", found \"{}\"", most, text));
   return n;
 }

@@ -12,6 +12,7 @@
 #include "picture_size.hpp"
 #include "program/command_line.hpp"
 #include "program/parse_json.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace volume {
@@ -70,7 +71,7 @@ session_scene::session_scene(options const& o) : options_(o), specification_(o.d
 session_scene::effect session_scene::apply(std::string_view line) {
   if (line.size() > longest_line)
     throw skel::usage_error(fmt::format("expected a line of at most {} bytes", longest_line));
-  line = trimmed(line);
+  line = trimmed(skel::program::without_mark(line));
   if (line.empty() || line[0] == '#') return effect::none;
   auto const end = line.find_first_of(" \t");
   std::string const word(line.substr(0, end));

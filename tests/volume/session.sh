@@ -14,7 +14,8 @@ echo "{$base, \"view\": {\"azimuth\": 10, \"angle\": 30, \"elevation\": 70}, \"s
 echo "{$base, \"view\": {\"projection\": \"parallel\", \"height\": 3000}, \"frame\": \"#ff0000\", \"rule\": \"trapezoid\"}" >parallel.json
 echo '{"light": {"ambient": 0.5}, "visibility_limit": 1, "mapping": {"color": [[0, [1, 0.5, 0]]], "opacity": [[0, 0], [1, 0.2]],
        "relative": true}}' >lit.json
-cat >session.txt <<'TEXT'
+printf '\xef\xbb\xbf' >session.txt # some editors begin a text like this
+cat >>session.txt <<'TEXT'
 # Comments and empty lines count as lines.
 
 render base.png
