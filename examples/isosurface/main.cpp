@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "array_file.hpp"
 #include "field.hpp"
 #include "fingerprint.hpp"
 #include "mesh_parts.hpp"
@@ -124,12 +125,20 @@ void say(mesh_summary const& mesh) {
                mesh.counts.unresolved);
 }
 
-skel::program::run_outcome model(skel::context& ctx, skel::program::common_options const& common, options o) {
-  if (o.list) {
-    if (o.file.empty()) throw skel::usage_error("--list: expected a file VOLUME");
-    if (ctx.is_root()) fmt::print("{}", volume_data::list_variables(o.file));
-    return {};
-  }
+std::size_t cells_of(volume_data::volume_reader const& volume, surface_options const& o) {
+  auto const& n = volume.header().size;
+  auto const step = static_cast<std::size_t>(o.step);
+  return (n[0] - 1) / step * ((n[1] - 1) / step) * (n[2] - 1);
+}
+
+/// Reads all values, which throws usage_error where they are damaged.
+void read_through(volume_data::volume_reader& volume) {
+  std::vector<std::byte> slice(volume.header().slice_bytes());
+  while (volume.position() < volume.header().size[2]) volume.read(std::span(slice));
+}
+
+skel::program::run_outcome make_model(skel::context& ctx, skel::program::common_options const& common,
+                                      options o) {
   check(o);
   check_outputs(o.outputs, common.output);
   if (common.verify && common.output.ends_with(".pvtp"))
@@ -178,14 +187,31 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
                     {"level", o.surface.order == 3 ? o.surface.level : 0}};
   if (!in_parts) outcome.fields.push_back({"slices_read", mesh.counts.slices_read});
   if (!common.quiet) say(mesh);
+  if (mesh.counts.holes > 0 && mesh.triangles == 0 && mesh.counts.holes == cells_of(*open(), o.surface))
+    skel::program::complain("skel-isosurface", "every cell has a missing value: the mesh is empty");
   return outcome;
+}
+
+skel::program::run_outcome model(skel::context& ctx, skel::program::common_options const& common,
+                                 options const& o) {
+  if (o.list) {
+    if (o.file.empty()) throw skel::usage_error("--list: expected a file VOLUME");
+    if (ctx.is_root()) fmt::print("{}", volume_data::list_variables(o.file));
+    return {};
+  }
+  try {
+    return make_model(ctx, common, o);
+  } catch (skel::task_error const&) {
+    if (!o.file.empty()) read_through(*volume_data::open_volume(o.file, o.choice));
+    throw;  // the volume is not the reason
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   options o;
-  return skel::program::run_program(
+  int const code = skel::program::run_program(
       argc, argv,
       {.name = "skel-isosurface",
        .description = "Computes isosurfaces of volumes, with exact normals, on groups of ranks.",
@@ -195,4 +221,6 @@ int main(int argc, char** argv) {
        .formats = ".ply, .obj, .vtp or .pvtp"},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) { return model(ctx, common, o); });
+  volume_data::silence_hdf5();  // which complains at the end of the process about damaged files
+  return code;
 }

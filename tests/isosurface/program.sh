@@ -57,6 +57,11 @@ head -c 20 v.bin >short.bin
 sed s/v.bin/short.bin/ v.json >short.json
 expect 2 'short.bin' short.json --iso 50 -o no.ply
 [ ! -e no.ply ]
+# A value that cannot be read is a wrong input, although a task finds it.
+printf 'NRRD0004\ntype: float\ndimension: 3\nsizes: 2 2 2\nencoding: ascii\n\n1 2 3 4 5 6 7 x' >bad.nrrd
+expect 2 'bad.nrrd: at byte 79: expected a number of type float32, found "x"' bad.nrrd --iso 3 -o no.ply
+sed '$s/.*/nan nan nan nan nan nan nan nan/' bad.nrrd >nan.nrrd
+expect 0 'skel-isosurface: every cell has a missing value: the mesh is empty' nan.nrrd --iso 3 --quiet
 expect 2 'none.vti: No such file' none.vti --iso 1
 expect 0 '' v.json --list
 printf '  uint8  3 x 3 x 3\n' | cmp - out

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <fstream>
 #include <iostream>
 
 #include "piecewise_model.hpp"
 #include "program/run_tool.hpp"
+#include "program/text.hpp"
 #include "skel/error.hpp"
 
 namespace {
@@ -15,26 +15,21 @@ namespace {
 using namespace isosurface;
 
 /// Parses exactly three numbers, separated by white space or commas.
-vector3 parse_point(std::string line, std::string const& place) {
-  auto const text = line;
-  for (auto& c : line)
-    if (c == ',' || c == '\t' || c == '\r') c = ' ';
-  vector3 p{};
-  char const* at = line.data();
-  char const* const end = at + line.size();
+vector3 parse_point(std::string_view text, std::string const& place) {
+  auto rest = text;
   auto const skip_spaces = [&] {
-    while (at != end && *at == ' ') ++at;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" ,\t\r"), rest.size()));
   };
+  vector3 p{};
+  bool good = true;
   for (auto& coordinate : p) {
     skip_spaces();
-    auto const [behind, code] = std::from_chars(at, end, coordinate);
-    if (code != std::errc{})
-      throw skel::usage_error(
-          fmt::format("{}: expected three numbers, found \"{}\"", place, text.substr(0, 60)));
-    at = behind;
+    auto const number = skel::program::take_number<std::decay_t<decltype(coordinate)>>(rest);
+    good = good && number;
+    if (number) coordinate = *number;
   }
   skip_spaces();
-  if (at != end)
+  if (!good || !rest.empty())
     throw skel::usage_error(
         fmt::format("{}: expected three numbers, found \"{}\"", place, text.substr(0, 60)));
   return p;
@@ -42,7 +37,7 @@ vector3 parse_point(std::string line, std::string const& place) {
 
 void evaluate(piecewise_model& model, std::istream& points, std::string const& name) {
   std::string line;
-  for (std::size_t number = 1; std::getline(points, line); ++number) {
+  for (std::size_t number = 1; skel::program::read_line(points, line); ++number) {
     if (line.empty() || line.front() == '#') continue;
     auto const place = fmt::format("{}:{}", name, number);
     auto const p = parse_point(line, place);
