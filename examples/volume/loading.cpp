@@ -104,9 +104,10 @@ std::unique_ptr<surveyed_grid> survey(skel::context& ctx, opener const& open, gr
     auto const count = slabs > 0 ? slabs : slabs_for_memory(header, memory, spec.light.has_value());
     grid.slabs = cut_into_slabs(header.size[2] - 1, count);
     grid.whole.coordinates = header.coordinates;
-    auto const [least, most] = find_range(*volume);
+    auto const [least, most, has_values] = find_range(*volume);
     grid.whole.least = least;
     grid.whole.most = most;
+    grid.whole.has_values = has_values;
     find_box(open, spec, grid);
     return grid;
   });

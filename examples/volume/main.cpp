@@ -1,13 +1,14 @@
 // skel-volume: renders volumes on rectilinear grids as a farm over sets of pixels [Storm95].
 #include <CLI/CLI.hpp>
 
+#include "array_file.hpp"
 #include "options.hpp"
 #include "program.hpp"
 #include "program/run_program.hpp"
 
 int main(int argc, char** argv) {
   volume::options o;
-  return skel::program::run_program(
+  int const code = skel::program::run_program(
       argc, argv,
       {.name = "skel-volume",
        .description = "Renders scalar fields on rectilinear grids, on all ranks.",
@@ -20,4 +21,6 @@ int main(int argc, char** argv) {
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return volume::render_all(ctx, common, o);
       });
+  volume_data::silence_hdf5();  // which complains at the end of the process about damaged files
+  return code;
 }

@@ -27,8 +27,8 @@ value_range range_of(volume_data::grid const& grid) {
 }
 
 whole_grid whole_of(volume_data::grid const& grid) {
-  auto const [least, most] = range_of(grid);
-  return {grid.header.coordinates, least, most, {}, {}};
+  auto const [least, most, has_values] = range_of(grid);
+  return {grid.header.coordinates, least, most, has_values, {}, {}};
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ void range_finder::add(std::span<double const> values) {
 }
 
 value_range range_finder::result() const {
-  if (!(least_ <= most_)) return {0, 1};
-  return {least_, least_ == most_ ? least_ + 1 : most_};
+  if (!(least_ <= most_)) return {0, 1, false};
+  return {least_, least_ == most_ ? least_ + 1 : most_, true};
 }
 
 prepared_volume::prepared_volume(volume_data::grid const& grid, specification const& spec)
@@ -71,6 +71,7 @@ void prepared_volume::prepare(volume_data::grid const& grid, specification const
   if (grid.header.samples() > std::numeric_limits<std::int32_t>::max() / 4)
     throw skel::usage_error(fmt::format("{}: {} points, expected at most 536870911; see --slabs",
                                         grid.header.name, grid.header.samples()));
+  has_values_ = whole.has_values;
   stretch(whole.coordinates, spec, grid.header.name);
   scale_values(grid, spec, whole.least, whole.most);
   lay_out_pieces();

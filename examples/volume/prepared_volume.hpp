@@ -22,6 +22,7 @@ namespace volume {
 struct whole_grid {
   std::array<std::vector<double>, 3> coordinates;
   double least = 0, most = 1;                  ///< range of all finite values
+  bool has_values = true;                      ///< or all are missing
   std::array<float, 3> box_low{}, box_high{};  ///< box around all visible cells
 };
 
@@ -55,6 +56,8 @@ class prepared_volume {
   struct box {
     std::array<float, 3> low{}, high{};
   };
+  /// Whether the whole grid has a finite value.
+  [[nodiscard]] bool has_values() const noexcept { return has_values_; }
   /// The box around the visible cells of this slab; empty if low is not below high.
   [[nodiscard]] box const& own_box() const noexcept { return own_box_; }
 
@@ -83,11 +86,13 @@ class prepared_volume {
   std::vector<axis_cell> axes_;
   std::array<std::vector<int>, 3> finders_;
   volume_view view_{};
+  bool has_values_ = true;
 };
 
 /// The least and greatest finite value; 0 and 1 if there are none. Greatest is always above least.
 struct value_range {
   double least, most;
+  bool has_values;
 };
 class range_finder {
  public:

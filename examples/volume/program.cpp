@@ -130,6 +130,7 @@ class program_run {
   }
   void check_last_time() const;
   void say_what_is_missing() const;
+  void say_all_missing(std::string const& name);
   [[nodiscard]] int task_size(prepared_volume const& volume);
   void each_whole();
   void each_in_slabs();
@@ -159,7 +160,7 @@ class program_run {
   std::vector<options::volume> volumes_;
   job what_;
   skel::model::machine messages_;
-  std::size_t pictures_ = 0, pixels_ = 0, slabs_ = 0;
+  std::size_t pictures_ = 0, pixels_ = 0, slabs_ = 0, all_missing_ = 0;
   totals all_;
   // In a session: the volume, its name, and what it was prepared for.
   std::unique_ptr<loaded_volume> held_;
@@ -187,6 +188,12 @@ void program_run::say_what_is_missing() const {
                            in_slabs() ? "slab" : "grid");
   if (without.empty() || !ctx_.is_root() || common_.quiet) return;
   fmt::print(stderr, "skel-volume: MPI thread level below SERIALIZED: {}\n", without);
+}
+
+void program_run::say_all_missing(std::string const& name) {
+  ++all_missing_;
+  if (ctx_.is_root())
+    skel::program::complain("skel-volume", name + ": all values are missing: the picture shows nothing");
 }
 
 int program_run::task_size(prepared_volume const& volume) {
@@ -232,6 +239,7 @@ void program_run::each_whole() {
 }
 
 void program_run::render_whole(loaded_volume const& volume, int number) {
+  if (!volume.prepared.has_values()) say_all_missing(volume.grid.header.name);
   auto const behind = scenery(volume.prepared.sides());
   auto how = common_.farm();
   if (volumes_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, pictures_);
@@ -293,6 +301,7 @@ std::string program_run::render_ordered(session_order const& order, std::string 
     held_name_ = volume.name;
     ++grids_;
     all_.loading_seconds += seconds_since(start);
+    if (!held_->prepared.has_values()) say_all_missing(held_name_);
   } else if (needs != held_for_) {
     held_->prepared = prepared_volume(held_->grid, what_.spec);
   }
@@ -333,6 +342,7 @@ void program_run::each_in_slabs() {
       all_.run.stopped_early = true;
       return;
     }
+    if (!grid->whole.has_values) say_all_missing(volumes_[i].name);
     slabs_ = grid->slabs.size();
     vec3 sides{};
     for (std::size_t d = 0; d < 3; ++d)
@@ -379,6 +389,7 @@ skel::program::run_outcome program_run::outcome() const {
                     {"waiting_for_grids_seconds", all_.waited_seconds},
                     {"cells", all_.counts.cells},
                     {"segments", all_.counts.segments}};
+  if (all_missing_ > 0) outcome.fields.push_back({"volumes_without_values", all_missing_});
   if (in_session())
     outcome.fields.push_back({"grids", grids_});
   else if (common_.output.empty() && !common_.quiet && !all_.run.stopped_early)

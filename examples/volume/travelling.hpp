@@ -43,6 +43,7 @@ struct skel::transfer_traits<volume::surveyed_grid> {
   static void pack(volume::surveyed_grid const& g, std::vector<std::byte>& out) {
     for (auto const& axis : g.whole.coordinates) skel::pack(axis, out);
     skel::pack(std::array{g.whole.least, g.whole.most}, out);
+    skel::pack(g.whole.has_values, out);
     skel::pack(std::array{g.whole.box_low, g.whole.box_high}, out);
     skel::pack(g.slabs, out);
   }
@@ -52,6 +53,7 @@ struct skel::transfer_traits<volume::surveyed_grid> {
     auto const range = skel::unpack<std::array<double, 2>>(in);
     g.whole.least = range[0];
     g.whole.most = range[1];
+    g.whole.has_values = skel::unpack<bool>(in);
     auto const box = skel::unpack<std::array<std::array<float, 3>, 2>>(in);
     g.whole.box_low = box[0];
     g.whole.box_high = box[1];

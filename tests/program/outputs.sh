@@ -42,3 +42,25 @@ for name in raytrace search matmul; do
   esac
   refused skel-$name "$missing: No such file or directory; create the directory" "${call[@]}" --checkpoint central --store "$missing"
 done
+
+# Output that is lost is an error.
+full() { # full NAME ARGUMENTS...
+  local code=0
+  "$programs/$1" --progress never "${@:2}" >/dev/full 2>err || code=$?
+  if [ $code != 1 ] || [ "$(cat err)" != "$1: standard output cannot be written" ]; then
+    echo "expected exit code 1 and one line, found $code from: $*" >&2
+    cat err >&2
+    exit 1
+  fi
+}
+printf '{"file": "v.bin", "size": [2, 2, 2], "type": "uint8"}' >v.json
+printf '\0\1\2\3\4\5\6\7' >v.bin
+printf 'file v.json\nrender v.png\n' >session.txt
+full skel-components --generate uniform:n=9,m=9
+full skel-search --queens 6
+full skel-matmul --size 16
+full skel-raytrace --scene balls:1 --size 8x8 --costs
+full skel-isosurface --field sphere --iso 0
+full skel-volume --list v.json
+full skel-volume --session=session.txt
+full skel-volume --help

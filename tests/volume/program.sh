@@ -56,6 +56,13 @@ expect 0 '' --field wind:9x9x9 --steps 3 --size 16x12 -o hour.png
 differ hour-000.png hour-002.png
 expect 0 '' --field wind:9x9x9@2 --size 16x12 -o two.png
 cmp two.png hour-002.png
+# Nothing can be seen of a volume without values.
+printf 'NRRD0004\ntype: float\ndimension: 3\nsizes: 2 2 2\nencoding: ascii\n\nnan nan nan nan nan nan nan nan' >nan.nrrd
+for slabs in "" "--slabs 1"; do
+  # shellcheck disable=SC2086
+  expect 0 'skel-volume: nan.nrrd: all values are missing: the picture shows nothing' nan.nrrd $slabs --size 8x8 --quiet --report run.json
+  grep -q '"volumes_without_values": *1' run.json
+done
 printf 'NRRD0004\ntype: short\ndimension: 3\nsizes: 5 4 x\n\n' >bad.nrrd
 expect 2 'skel-volume: bad.nrrd: sizes: expected 3 numbers, found "5 4 x"' bad.nrrd -o no.png
 [ ! -e no.png ]

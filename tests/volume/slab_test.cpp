@@ -32,9 +32,9 @@ whole_grid what_slabs_know(grid const& g, prepared_volume const& whole) {
         double const v = g.at(x, y, z);
         finder.add({&v, 1});
       }
-  auto const [least, most] = finder.result();
+  auto const [least, most, has_values] = finder.result();
   auto const& v = whole.view();
-  return {g.header.coordinates, least, most, std::to_array(v.box_low), std::to_array(v.box_high)};
+  return {g.header.coordinates, least, most, has_values, std::to_array(v.box_low), std::to_array(v.box_high)};
 }
 
 std::vector<rgba> whole_picture(prepared_volume const& volume, specification const& spec, camera const& view,
