@@ -83,7 +83,7 @@ graph read_graph(std::string const& path, node_limit nodes) {
 
 void write_labels(std::string const& path, std::span<node const> labels) {
   skel::atomic_file file(path);
-  if (path.ends_with(".bin")) {
+  if (skel::program::lower(path).ends_with(".bin")) {
     file.write(std::as_bytes(labels));
   } else {
     std::string text;

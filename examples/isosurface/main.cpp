@@ -141,7 +141,7 @@ skel::program::run_outcome make_model(skel::context& ctx, skel::program::common_
                                       options o) {
   check(o);
   check_outputs(o.outputs, common.output);
-  if (common.verify && common.output.ends_with(".pvtp"))
+  if (common.verify && is_in_parts(common.output))
     throw skel::usage_error("--verify: expected a mesh in one file, found " + common.output);
   auto const open = [&] {
     return o.field.empty() ? volume_data::open_volume(o.file, o.choice) : volume_data::open_field(o.field);
@@ -160,7 +160,7 @@ skel::program::run_outcome make_model(skel::context& ctx, skel::program::common_
     std::fflush(stdout);  // the mesh may take long
   }
   mesh_summary mesh;
-  bool const in_parts = common.output.ends_with(".pvtp");
+  bool const in_parts = is_in_parts(common.output);
   if (in_parts) {
     auto const made = write_parts(ctx, open, o.surface, o.how, common.output);
     outcome.run = made.run;

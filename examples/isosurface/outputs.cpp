@@ -10,18 +10,22 @@
 #include "picture_size.hpp"
 #include "ply.hpp"
 #include "program/paths.hpp"
+#include "program/text.hpp"
 
 namespace isosurface {
 
 namespace {
 
 void write_mesh(std::string const& path, mesh const& surfaces) {
-  if (path.ends_with(".obj")) return write_obj(path, surfaces);
-  if (path.ends_with(".vtp")) return write_vtp(path, surfaces);
+  auto const name = skel::program::lower(path);
+  if (name.ends_with(".obj")) return write_obj(path, surfaces);
+  if (name.ends_with(".vtp")) return write_vtp(path, surfaces);
   write_ply(path, surfaces);
 }
 
 }  // namespace
+
+bool is_in_parts(std::string const& mesh_path) { return skel::program::lower(mesh_path).ends_with(".pvtp"); }
 
 void add_output_options(CLI::App& app, output_options& o) {
   app.add_option("--preview", o.preview,
@@ -42,11 +46,10 @@ void add_output_options(CLI::App& app, output_options& o) {
 
 void check_outputs(output_options& o, std::string const& mesh_path) {
   if (!mesh_path.empty()) skel::program::require_ending(mesh_path, {".ply", ".obj", ".vtp", ".pvtp"});
-  if (mesh_path.ends_with(".pvtp") && !o.preview.empty())
+  if (is_in_parts(mesh_path) && !o.preview.empty())
     throw skel::usage_error("--preview: expected a mesh in one file, found " + mesh_path);
   auto const folder = std::filesystem::path(mesh_path).replace_extension();
-  if (mesh_path.ends_with(".pvtp") && std::filesystem::exists(folder) &&
-      !std::filesystem::is_directory(folder))
+  if (is_in_parts(mesh_path) && std::filesystem::exists(folder) && !std::filesystem::is_directory(folder))
     throw skel::usage_error(mesh_path + ": its parts need a folder " + folder.string() + ", which is a file");
   if (!o.preview.empty()) picture::check_image_name(o.preview);
   auto const [width, height] = picture::parse_size(o.preview_size, "--preview-size");

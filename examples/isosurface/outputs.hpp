@@ -14,6 +14,9 @@ struct output_options {
   picture_view view;
 };
 
+/// Whether a mesh of this name is written in parts, not in one file.
+[[nodiscard]] bool is_in_parts(std::string const& mesh_path);
+
 void add_output_options(CLI::App& app, output_options& o);
 /// Throws usage_error for invalid names and sizes.
 void check_outputs(output_options& o, std::string const& mesh_path);

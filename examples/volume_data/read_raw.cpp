@@ -90,7 +90,7 @@ source raw_values(json const& j, volume_header const& header, slice_files const&
   auto const needed = files.empty() ? header.bytes() : header.slice_bytes();
   auto const open_one = [=, most = j.contains("offset") ? needed : UINT64_MAX](std::string const& file) {
     auto const at = static_cast<std::uint64_t>(offset);
-    if (compressed || file.ends_with(".gz")) return inflated(file_bytes(file, at));
+    if (compressed || lower(file).ends_with(".gz")) return inflated(file_bytes(file, at));
     return file_bytes(file, at, most);
   };
   if (!files.empty()) return joined_slices(header, files, open_one);

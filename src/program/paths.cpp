@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "program/sister.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
@@ -13,14 +14,6 @@ namespace skel::program {
 
 namespace {
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 std::string_view ending_of(std::string_view path) {
   auto const name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   auto const dot = name.rfind('.');
@@ -30,7 +23,7 @@ std::string_view ending_of(std::string_view path) {
 }  // namespace
 
 std::string require_ending(std::string_view path, std::initializer_list<std::string_view> known) {
-  auto ending = lower_case(ending_of(path));
+  auto ending = detail::lower(ending_of(path));
   if (std::ranges::find(known, ending) != known.end()) return ending;
   if (ending.empty()) {
     throw usage_error(detail::format("{}: missing extension; known: {}", path, detail::join(known, ", ")));

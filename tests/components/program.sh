@@ -14,6 +14,8 @@ grep -q '^verified: 4 labels, by a breadth-first search of 2 edges$' out
 gzip -c g.skel-edges >g.gz
 expect 0 '' g.gz --verify --nodes 5 --threads 3 --report run.json -o labels.bin
 [ "$(wc -c <labels.bin)" = 20 ]
+expect 0 '' g.gz --nodes 5 -o LABELS.BIN
+cmp labels.bin LABELS.BIN
 grep -q '"components": *3' run.json
 grep -q '"verified": *true' run.json
 if grep -q 'one core needs' out || grep -q one_core run.json; then exit 1; fi

@@ -80,6 +80,8 @@ for file in a.obj a.vtp; do  # other formats; isosurface_files_test checks their
   expect 0 '' v.json --iso 50 --order 3 -o $file --preview a.png --preview-size 32x20 --model a.model --trace-costs a.csv
 done
 grep -q '^f 1//1 ' a.obj
+expect 0 '' v.json --iso 50 --order 3 -o A.OBJ
+cmp a.obj A.OBJ
 grep -q 'NumberOfPolys="[1-9]' a.vtp
 [ "$(head -c 8 a.model)" = SKELMODL ]
 [ "$(grep -c '^row,' a.csv)" = 4 ]
