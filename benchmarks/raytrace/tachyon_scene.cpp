@@ -20,7 +20,7 @@ void write_frame(scene const& world, geometry const& shapes) {
   std::printf(
       "BEGIN_SCENE\nRESOLUTION 512 512\nCAMERA\nZOOM %.9g\nASPECTRATIO 1.0\nANTIALIASING 0\nRAYDEPTH 5\n",
       0.5 / std::tan(v.angle * std::numbers::pi / 360));
-  put("CENTER", v.from);
+  put("CENTER", vec3d{});  // prepared scenes are relative to the eye
   put("\nVIEWDIR", v.at - v.from);
   put("\nUPDIR", v.up);
   std::printf("\nEND_CAMERA\n");

@@ -12,12 +12,8 @@ camera make_camera(view const& v, int width, int height) {
   auto const down = cross(forward, right);
   int const steps = std::max(1, std::min(width, height) - 1);
   double const pixel = 2 * std::tan(v.angle * std::numbers::pi / 360) / steps;
-  return {to_float(v.from),
-          to_float(forward),
-          to_float(pixel * right),
-          to_float(pixel * down),
-          0.5F * static_cast<float>(width - 1),
-          0.5F * static_cast<float>(height - 1)};
+  return {to_float(forward), to_float(pixel * right), to_float(pixel * down),
+          0.5F * static_cast<float>(width - 1), 0.5F * static_cast<float>(height - 1)};
 }
 
 }  // namespace raytrace

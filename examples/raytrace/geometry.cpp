@@ -40,21 +40,24 @@ constexpr double clip_error = 80 * ulp;
 double largest(vec3d v) { return std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)}); }
 
 double scale_of(scene const& world) {
-  double scale = std::max(largest(world.view.from), 1e-12);
-  for (auto const& v : world.vertices) scale = std::max(scale, largest(v));
-  for (auto const& s : world.spheres) scale = std::max(scale, largest(s.center) + std::abs(s.radius));
+  double scale = 0;
+  auto const include = [&](vec3d p, double radius) {
+    scale = std::max(scale, largest(p - world.view.from) + std::abs(radius));
+  };
+  for (auto const& v : world.vertices) include(v, 0);
+  for (auto const& s : world.spheres) include(s.center, s.radius);
   for (auto const& c : world.cones) {
-    scale = std::max(
-        {scale, largest(c.base) + std::abs(c.base_radius), largest(c.apex) + std::abs(c.apex_radius)});
+    include(c.base, c.base_radius);
+    include(c.apex, c.apex_radius);
   }
   return scale;
 }
 
-/// The eye and all shapes: the region where rays start, up to rounding.
+/// The eye and all shapes, relative to the eye: the region where rays start, up to rounding.
 class surroundings {
  public:
-  explicit surroundings(scene const& world) {
-    include(world.view.from, 0);
+  explicit surroundings(scene const& world) : eye_(world.view.from) {
+    include(eye_, 0);
     for (auto const& v : world.vertices) include(v, 0);
     for (auto const& s : world.spheres) include(s.center, s.radius);
     for (auto const& c : world.cones) {
@@ -71,13 +74,15 @@ class surroundings {
   }
 
  private:
-  void include(vec3d p, double radius) {
+  void include(vec3d place, double radius) {
+    auto const p = place - eye_;
     double const r = std::abs(radius);
     low_ = {std::min(low_.x, p.x - r), std::min(low_.y, p.y - r), std::min(low_.z, p.z - r)};
     high_ = {std::max(high_.x, p.x + r), std::max(high_.y, p.y + r), std::max(high_.z, p.z + r)};
   }
 
   static constexpr double infinity = std::numeric_limits<double>::infinity();
+  vec3d eye_;
   vec3d low_{infinity, infinity, infinity}, high_{-infinity, -infinity, -infinity};
 };
 
@@ -108,7 +113,7 @@ struct extent {
 class preparation {
  public:
   preparation(scene const& world, bool triangles_only)
-      : world_(world), triangles_only_(triangles_only), origins_(world) {}
+      : world_(world), eye_(world.view.from), triangles_only_(triangles_only), origins_(world) {}
 
   geometry run() {
     scale_ = scale_of(world_);
@@ -124,7 +129,8 @@ class preparation {
     }
     double const white = default_intensity(world_.lights.size());
     for (auto const& l : world_.lights) {
-      out_.lights.push_back({to_float(l.position), to_float(l.color.value_or(vec3d{white, white, white}))});
+      out_.lights.push_back(
+          {to_float(l.position - eye_), to_float(l.color.value_or(vec3d{white, white, white}))});
     }
     for (std::uint32_t i = 0; i < world_.primitives.size(); ++i) add(i);
     out_.hull_first.push_back(static_cast<std::uint32_t>(out_.hull_points.size()));
@@ -164,28 +170,32 @@ class preparation {
   void add_ball(sphere const& s) {
     auto const r = std::abs(s.radius);
     auto const rf = static_cast<float>(r);
-    out_.balls.push_back({to_float(s.center), rf, rf * rf, id()});
+    auto const center = s.center - eye_;
+    out_.balls.push_back({to_float(center), rf, rf * rf, id()});
     now_.inward = s.radius < 0;
     extent e;
-    e.include_disc(s.center, r, {0, 0, 0});
+    e.include_disc(center, r, {0, 0, 0});
     finish(surface::shape::ball, out_.balls.size() - 1, e,
-           ball_error(origins_.farthest_from(s.center) + reach_ - scale_, r, reach_));
+           ball_error(origins_.farthest_from(center) + reach_ - scale_, r, reach_));
   }
 
   void add_frustum(cone const& c) {
     double const r0 = std::abs(c.base_radius), r1 = std::abs(c.apex_radius);
     double const size = length(c.apex - c.base);
     auto const axis = normalized(c.apex - c.base);
-    out_.frusta.push_back({c.base, axis, size, r0, (r1 - r0) / size, id()});
+    auto const base = c.base - eye_, apex = c.apex - eye_;
+    out_.frusta.push_back({base, axis, size, r0, r1, (r1 - r0) / size, id()});
     now_.inward = c.base_radius < 0 || c.apex_radius < 0;
     extent e;
-    e.include_disc(c.base, r0, axis);
-    e.include_disc(c.apex, r1, axis);
+    e.include_disc(base, r0, axis);
+    e.include_disc(apex, r1, axis);
     finish(surface::shape::frustum, out_.frusta.size() - 1, e, clip_error * reach_);
   }
 
   void add_polygon(polygon const& p) {
-    std::span<vec3d const> const corners(&world_.vertices[p.first], p.vertices);
+    corners_.clear();
+    for (std::uint32_t i = 0; i < p.vertices; ++i) corners_.push_back(world_.vertices[p.first + i] - eye_);
+    std::span<vec3d const> const corners(corners_);
     auto const twice_area = newell_normal(corners);
     double const size = length(twice_area);
     if (!(size > 0)) return;  // no area, cannot be hit
@@ -266,20 +276,26 @@ class preparation {
 
   void set_patch(polygon const& p, piece const& cut) {
     patch_triangle t;
-    for (std::size_t i = 0; i < 3; ++i) {
-      t.corner[i] = to_float(world_.vertices[p.first + cut.corner[i]]);
-      t.normal[i] = to_float(world_.normals[p.first_normal + cut.corner[i]]);
-    }
+    auto const& v = cut.corner;
+    auto const a = corners_[v[1]] - corners_[v[0]], b = corners_[v[2]] - corners_[v[0]];
+    auto const normal = normalized(cross(a, b));
+    double const size = length(cross(a, b));
+    t.corner = to_float(corners_[v[0]]);
+    t.weight[0] = to_float((1 / size) * cross(b, normal));
+    t.weight[1] = to_float((1 / size) * cross(normal, a));
+    for (std::size_t i = 0; i < 3; ++i) t.normal[i] = to_float(world_.normals[p.first_normal + v[i]]);
     out_.surfaces.back().patch = static_cast<std::uint32_t>(out_.patches.size());
     out_.patches.push_back(t);
   }
 
   scene const& world_;
+  vec3d eye_;
   bool triangles_only_;
+  std::vector<vec3d> corners_;  ///< of a polygon
   surroundings origins_;
   geometry out_;
   surface now_;
-  double scale_ = 1, reach_ = 1;
+  double scale_ = 0, reach_ = 0;
 };
 
 }  // namespace

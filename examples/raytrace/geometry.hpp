@@ -1,4 +1,6 @@
-// A scene prepared for tracing: flat arrays of simple shapes in single precision.
+// A scene prepared for tracing: flat arrays of simple shapes in single precision. Coordinates are
+// relative to the eye, from which they are subtracted in double precision: a scene far from the origin
+// keeps its digits.
 //
 // Single precision gives twice as many lanes per instruction as double and halves the memory.
 // Origins offset from the surface (shading.hpp) and padded volumes keep rounding errors out of the
@@ -39,10 +41,10 @@ struct ball {
   std::uint32_t id = 0;
 };
 
-/// Computed in double: conic coefficients cancel badly, and cones are rare.
+/// Computed in double: cones are rare.
 struct frustum {
   vec3d base, axis;  ///< axis has length 1
-  double length = 0, base_radius = 0, slope = 0;
+  double length = 0, base_radius = 0, apex_radius = 0, slope = 0;
   std::uint32_t id = 0;
 };
 
@@ -57,9 +59,11 @@ struct surface {
   std::uint32_t patch = ~std::uint32_t{0};  ///< into geometry::patches
 };
 
-/// Corners and normals of a triangle of a `pp` patch.
+/// A triangle of a `pp` patch. A point's distance from the edge opposite to corner i, as a share of that
+/// corner's, is the weight of normal i.
 struct patch_triangle {
-  vec3f corner[3];
+  vec3f corner;     ///< corner 0
+  vec3f weight[2];  ///< the gradients of the weights of normals 1 and 2, which are 0 at corner 0
   vec3f normal[3];
 };
 
@@ -119,7 +123,7 @@ SKEL_RT_INLINE void slab_coordinates(vec3<real> p, real (&along)[plane_sets]) {
   along[6] = p.z - difference;
 }
 
-/// Prepares a scene. `triangles_only`: no quadrilateral facets.
+/// Prepares a scene, relative to its eye. `triangles_only`: no quadrilateral facets.
 geometry prepare(scene const& world, bool triangles_only = false);
 
 }  // namespace raytrace

@@ -76,34 +76,43 @@ SKEL_RT_INLINE float intersect(ball const& s, ray const& r) {
   return t > 0 ? t : -1;
 }
 
+/// The mantle has the radius R + g t at the height of the ray's point a + t d, both seen along the axis. With
+/// v = R d - g a, the discriminant and the radius of a hit do not subtract squares of R and g, which are
+/// large in flat cones.
 SKEL_RT_INLINE float intersect(frustum const& c, ray const& r) {
-  vec3d const d = to_double(r.direction), q = to_double(r.origin) - c.base;
-  double const height = dot(c.axis, q), rise = dot(c.axis, d);
-  vec3d const across = q - height * c.axis, d_across = d - rise * c.axis;
+  vec3d const way = to_double(r.direction), q = to_double(r.origin) - c.base;
+  double const height = dot(c.axis, q), rise = dot(c.axis, way);
+  vec3d const a = q - height * c.axis, d = way - rise * c.axis;
   double const radius = c.base_radius + c.slope * height, growth = c.slope * rise;
-  double const qa = dot(d_across, d_across) - growth * growth;
-  double const qb = dot(across, d_across) - radius * growth;
-  double const qc = dot(across, across) - radius * radius;
-  double root[2];
-  if (__builtin_fabs(qa) < 1e-14) {  // parallel to the surface
-    root[0] = root[1] = -qc / (2 * qb);
+  vec3d const v = radius * d - growth * a;
+  double const qa = dot(d, d) - growth * growth, m = dot(v, d);
+  double t[2], at[2];  // the distances of hits and the radii there
+  int count = 1;
+  if (qa < 0) {  // the ray meets both nappes, and one of them has a positive radius
+    double const root = __builtin_sqrt(m * m - qa * dot(v, v));
+    at[0] = m > 0 ? dot(v, v) / (m + root) : (m - root) / qa;
+    t[0] = (at[0] - radius) / growth;
   } else {
-    double const discriminant = qb * qb - qa * qc;
+    vec3d const moment = cross(a, d);
+    double const discriminant = dot(v, v) - dot(moment, moment);
     if (!(discriminant >= 0)) return -1;
-    double const s = __builtin_sqrt(discriminant);
-    double const k = qb > 0 ? -qb - s : s - qb;  // the sum that does not cancel
-    root[0] = k / qa;
-    root[1] = k != 0 ? qc / k : root[0];
-    if (root[0] > root[1]) {
-      double const swapped = root[0];
-      root[0] = root[1];
-      root[1] = swapped;
-    }
+    double const s = __builtin_sqrt(discriminant), b = dot(a, d) - radius * growth;
+    double const k = b > 0 ? -b - s : s - b;  // the sum that does not cancel
+    double const first = k / qa, second = k != 0 ? (dot(a, a) - radius * radius) / k : first;
+    t[0] = first < second ? first : second;
+    t[1] = first < second ? second : first;
+    at[0] = radius + growth * t[0];
+    at[1] = radius + growth * t[1];
+    count = 2;
   }
-  for (double const t : root) {
-    double const h = height + t * rise;
-    float const rounded = static_cast<float>(t);
-    if (rounded > 0 && t < 1e30 && h >= 0 && h <= c.length) return rounded;
+  double const thin = c.base_radius < c.apex_radius ? c.base_radius : c.apex_radius;
+  double const thick = c.base_radius < c.apex_radius ? c.apex_radius : c.base_radius;
+  bool const flat = c.slope > 1 || c.slope < -1;  // the radius of a point says more than its height
+  for (int i = 0; i < count; ++i) {
+    double const h = height + t[i] * rise;
+    float const rounded = static_cast<float>(t[i]);
+    if (!(rounded > 0) || !(t[i] < 1e30)) continue;
+    if (flat ? at[i] >= thin && at[i] <= thick : h >= 0 && h <= c.length) return rounded;
   }
   return -1;
 }

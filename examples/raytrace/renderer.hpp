@@ -60,8 +60,8 @@ class renderer {
   /// The number of shapes that rays are tested against: spheres, cones, convex pieces of polygons.
   [[nodiscard]] std::size_t shapes() const noexcept;
 
-  /// Returns the nearest hit of a ray that starts within the extent of the scene and its eye; its
-  /// id is that of a shape. See primitive_of() for the scene's primitive.
+  /// Returns the nearest hit of a ray that starts within the extent of the scene and its eye,
+  /// relative to the eye; its id is that of a shape. See primitive_of() for the scene's primitive.
   [[nodiscard]] hit closest(ray const& r) const;
   [[nodiscard]] std::uint32_t primitive_of(std::uint32_t shape) const;
   [[nodiscard]] ray primary(int x, int y) const;

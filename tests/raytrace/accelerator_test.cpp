@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "kernel.hpp"
 #include "nff.hpp"
+#include "placed.hpp"
 #include "renderer.hpp"
 #include "spd.hpp"
 
@@ -23,6 +24,8 @@ renderer made(scene const& s, accelerator a, int plane_sets = 7, std::string con
   return {s, how};
 }
 
+// All rays are relative to the eye, as the renderer's.
+
 // Rays along the axes through corners of polygons: edge on, in planes of slabs, decided by a single
 // rounding.
 std::vector<ray> hard_rays(scene const& s) {
@@ -30,13 +33,13 @@ std::vector<ray> hard_rays(scene const& s) {
   for (std::size_t i = 0; i < 2000; ++i) {
     vec3f axis{};
     (i % 3 == 0 ? axis.x : i % 3 == 1 ? axis.y : axis.z) = i % 2 == 0 ? 1.0F : -1.0F;
-    rays.push_back({to_float(s.vertices[i % s.vertices.size()]) - 3.0F * axis, axis});
+    rays.push_back({to_float(s.vertices[i % s.vertices.size()] - s.view.from) - 3.0F * axis, axis});
   }
   return rays;
 }
 
 // Primary rays, rays between points around the scene, rays along the axes.
-std::vector<ray> usual_rays(renderer const& r) {
+std::vector<ray> usual_rays(scene const& s, renderer const& r) {
   std::vector<ray> rays;
   for (int y = 0; y < 96; y += 2) {
     for (int x = y / 2 % 2; x < 96; x += 2) rays.push_back(r.primary(x, y));
@@ -44,8 +47,9 @@ std::vector<ray> usual_rays(renderer const& r) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> around(-1.2F, 1.2F);
   for (int i = 0; i < 2000; ++i) {
-    vec3f const from{around(random), around(random), around(random)};
-    vec3f const to{around(random), around(random), around(random)};
+    vec3f const middle = to_float(s.view.at - s.view.from);
+    vec3f const from = middle + vec3f{around(random), around(random), around(random)};
+    vec3f const to = middle + vec3f{around(random), around(random), around(random)};
     rays.push_back({from, normalized(to - from)});
     vec3f axis{};
     (i % 3 == 0 ? axis.x : i % 3 == 1 ? axis.y : axis.z) = i % 2 == 0 ? 1.0F : -1.0F;
@@ -85,7 +89,7 @@ struct found {
 };
 
 found search(scene const& s, ray const& r) {
-  vec3d const o = to_double(r.origin), d = normalized(to_double(r.direction));
+  vec3d const o = s.view.from + to_double(r.origin), d = normalized(to_double(r.direction));
   found best;
   for (std::uint32_t i = 0; i < s.primitives.size(); ++i) {
     auto const& p = s.primitives[i];
@@ -113,7 +117,7 @@ void check_scene(scene const& s) {
     return expected;
   };
   for (auto const& r : hard_rays(s)) (void)compare(r);
-  auto const rays = usual_rays(brute);
+  auto const rays = usual_rays(s, brute);
   for (auto const& r : rays) {
     auto const expected = compare(r);
     auto const reference = search(s, r);
@@ -142,6 +146,12 @@ TEST_CASE("gears: every accelerator finds the same shape at the same distance") 
 }
 TEST_CASE("tetra: every accelerator finds the same shape at the same distance") {
   check_scene(make_tetra(4));
+}
+TEST_CASE("the same shapes far from the origin") {
+  vec3d const away{13000, -9000, 11000};
+  check_scene(placed(make_balls(2), 1, away));
+  check_scene(placed(make_gears(1), 1, away));
+  check_scene(placed(make_tetra(4), 1, away));
 }
 
 TEST_CASE("the same picture to the bit from every accelerator, by rows and by tiles of any size") {

@@ -12,6 +12,8 @@ using namespace raytrace;
 
 namespace {
 
+constexpr vec3f eye{0, -9, 0};
+
 renderer with(std::string const& shapes, accelerator a = accelerator::bvh) {
   settings how;
   how.width = how.height = 8;
@@ -22,7 +24,7 @@ renderer with(std::string const& shapes, accelerator a = accelerator::bvh) {
 }
 
 float t_of(renderer const& r, vec3f origin, vec3f direction) {
-  auto const h = r.closest({origin, normalized(direction)});
+  auto const h = r.closest({origin - eye, normalized(direction)});
   return h.id == no_hit ? -1 : h.t;
 }
 
@@ -62,6 +64,37 @@ TEST_CASE("cone: the mantle of x^2 + y^2 = (1 - z)^2") {
   CHECK(t_of(r, {0.5F, 0, 0.2F}, {-1, 0, 1}) ==
         Approx(0.65 * std::sqrt(2.0)));  // parallel to the near side of the mantle, hits the far side
   CHECK(t_of(r, {0.1F, 0, 0.2F}, {1, 0, 1}) == Approx(0.35 * std::sqrt(2.0)));
+}
+
+// A cone so flat that it is a disc or a ring: exactly the rays through the disc meet it.
+TEST_CASE("flat cones, seen at any slant, are discs and rings") {
+  for (double const aspect : {1e-3, 1e-6, 1e-7, 1e-9, 1e-12, 1e-14})
+    for (double const inner : {0.0, 0.5})
+      for (double const slant : {0.0, 0.3, 1.2}) {
+        vec3d const axis{std::sin(slant), -std::cos(slant), 0};
+        scene s;
+        s.view = {{0, -9, 0}, {0, 0, 0}, {0, 0, 1}, 15, 1, 64, 64};
+        s.add_material({});
+        s.add(cone{{0, 0, 0}, 1, aspect * axis, inner});
+        settings how;
+        how.width = how.height = 64;
+        renderer const r(s, how);
+        int wrong = 0, hits = 0;
+        for (int y = 0; y < 64; ++y)
+          for (int x = 0; x < 64; ++x) {
+            auto const ray = r.primary(x, y);
+            auto const d = to_double(ray.direction);
+            vec3d const from{0, -9, 0};
+            double const out = length(from - (dot(from, axis) / dot(d, axis)) * d);
+            bool const hit = r.closest(ray).id != no_hit;
+            hits += hit ? 1 : 0;
+            double const rim = std::min(std::abs(out - 1), std::abs(out - inner));
+            if (rim > 1e-5 + 20 * aspect) wrong += hit != (out < 1 && out > inner) ? 1 : 0;
+          }
+        INFO("aspect " << aspect << ", inner radius " << inner << ", slant " << slant);
+        CHECK(wrong == 0);
+        CHECK(hits > 200);
+      }
 }
 
 TEST_CASE("an oblique frustum") {
@@ -109,7 +142,7 @@ TEST_CASE("of two shapes at the same distance every accelerator hits the first i
   for (auto const a : {accelerator::bvh, accelerator::slabs, accelerator::brute}) {
     auto const r =
         with("s 5 5 5 1  p 4 -1 -1 0 1 -1 0 1 1 0 -1 1 0  p 3 -1 -1 0 1 -1 0 1 1 0  s 0 0 -1 1", a);
-    CHECK(r.primitive_of(r.closest({{0.5F, -0.5F, 3}, {0, 0, -1}}).id) == 1);
-    CHECK(r.primitive_of(r.closest({{0, 0, 3}, {0, 0, -1}}).id) == 1);
+    CHECK(r.primitive_of(r.closest({vec3f{0.5F, -0.5F, 3} - eye, {0, 0, -1}}).id) == 1);
+    CHECK(r.primitive_of(r.closest({vec3f{0, 0, 3} - eye, {0, 0, -1}}).id) == 1);
   }
 }

@@ -13,7 +13,9 @@
 #include "catch.hpp"
 #include "kernel.hpp"
 #include "nff.hpp"
+#include "placed.hpp"
 #include "renderer.hpp"
+#include "spd.hpp"
 
 using namespace raytrace;
 
@@ -215,14 +217,14 @@ std::vector<ray> probing_rays(scene const& s, std::uint32_t seed) {
   std::mt19937 random(seed);
   auto const unit = [&random] { return static_cast<float>(random() >> 8) / 8388608.0F - 1; };
   auto const vector = [&] { return vec3f{unit(), unit(), unit()}; };
-  auto const eye = to_float(s.view.from), middle = to_float(s.view.at);
-  float const out = std::max({std::abs(eye.x), std::abs(eye.y), std::abs(eye.z)});
-  float const size = length(eye - middle);
+  auto const middle = to_float(s.view.at - s.view.from);  // relative to the eye, as all rays
+  float const out = std::max({std::abs(middle.x), std::abs(middle.y), std::abs(middle.z)});
+  float const size = length(middle);
   std::vector<ray> rays;
   for (int i = 0; i < 500; ++i) {
     bool const at_corner = !s.vertices.empty() && i % 2 == 0;
-    vec3f const aim =
-        at_corner ? to_float(s.vertices[random() % s.vertices.size()]) : middle + size * vector();
+    vec3f const aim = at_corner ? to_float(s.vertices[random() % s.vertices.size()] - s.view.from)
+                                : middle + size * vector();
     vec3f direction = vector();
     if (i % 5 == 1) direction.x = 0;
     if (i % 5 == 2) direction.x = direction.y = 0;
@@ -285,6 +287,55 @@ TEST_CASE("every accelerator agrees with brute force on random scenes") {
       INFO(where.name << ", seed " << seed);
       CHECK(differences(scene_maker(seed, where).make(), seed) == "");
     }
+  }
+}
+
+// Rounds coordinates so that sums with numbers up to 2^20 are exact.
+double rounded(double x) { return std::round(x * 0x1p32) * 0x1p-32; }
+
+scene rounded(scene s) {
+  auto const round = [](vec3d& p) { p = {rounded(p.x), rounded(p.y), rounded(p.z)}; };
+  round(s.view.from);
+  round(s.view.at);
+  for (auto& l : s.lights) round(l.position);
+  for (auto& v : s.vertices) round(v);
+  for (auto& b : s.spheres) round(b.center);
+  for (auto& c : s.cones) {
+    round(c.base);
+    round(c.apex);
+  }
+  return s;
+}
+
+std::vector<scene> scenes_to_place() {
+  std::vector<scene> scenes{rounded(make_balls(2)), rounded(make_gears(1)), rounded(make_tetra(4))};
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    scenes.push_back(rounded(scene_maker(seed, placements[0]).make()));
+    scenes.push_back(rounded(scene_maker(seed, placements[1]).make()));
+  }
+  return scenes;
+}
+
+picture rendered(scene const& s) {
+  settings how;
+  how.width = how.height = side;
+  return picture(renderer(s, how));
+}
+
+TEST_CASE("a scene scaled by a power of two has the same picture to the bit") {
+  for (auto const& s : scenes_to_place()) {
+    auto const expected = rendered(s);
+    for (int const power : {-40, -20, -10, 10, 20, 40}) {
+      INFO(s.name << " of " << s.primitives.size() << " primitives, scaled by 2^" << power);
+      CHECK((rendered(placed(s, std::ldexp(1, power), {})) == expected));
+    }
+  }
+}
+
+TEST_CASE("a scene far from the origin has the same picture to the bit") {
+  for (auto const& s : scenes_to_place()) {
+    INFO(s.name << " of " << s.primitives.size() << " primitives");
+    CHECK((rendered(placed(s, 1, {13000, -9000, 11000})) == rendered(s)));
   }
 }
 

@@ -174,6 +174,22 @@ TEST_CASE("patches are shaded with their interpolated normals") {
   CHECK(r.at(0, 4, 9) == Approx(r.at(8, 4, 9)).epsilon(1e-4));
 }
 
+// A flat glass patch whose normals lean to one side turns a ray that meets it perpendicularly.
+TEST_CASE("glass patches refract by their interpolated normals, as they reflect") {
+  double const lean = 0.2, tilt = std::atan(lean);
+  double const turned = tilt - std::asin(std::sin(tilt) / 1.5);
+  double const landed = -2 * std::tan(turned);  // on a plane 2 below
+  for (double const edge : {landed - 0.001, landed + 0.001}) {
+    std::string const corners = std::to_string(lean) + " 0 1 ";
+    std::string const text =
+        "b 1 1 1 v from 0 0 2 at 0 0 0 up 0 1 0 angle 0.001 resolution 1 1 f 1 1 1 0 0 0 1 1.5 "
+        "pp 4 -9 -9 0 " +
+        corners + "9 -9 0 " + corners + "9 9 0 " + corners + "-9 9 0 " + corners + "f 0 0 0 0 0 0 0 1 p 4 " +
+        std::to_string(edge) + " -9 -2 9 -9 -2 9 9 -2 " + std::to_string(edge) + " 9 -2";
+    CHECK(render(text, 1).rgb[0] == (edge < landed ? 0.0F : 1.0F));
+  }
+}
+
 TEST_CASE(
     "the view's angle extends between the centres of the border pixels; pixels are square in wide images") {
   settings how;
