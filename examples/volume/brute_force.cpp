@@ -106,6 +106,43 @@ class sampler {
   volume_data::grid const& grid_;
 };
 
+/// The scalar along a ray in a cell, c0 + s (c1 + s (c2 + s c3)) with s from -1/2 to 1/2: values are
+/// linear along each axis, so the cubic through four of them is exact.
+class cubic {
+ public:
+  /// The values at s = -3/8, -1/8, 1/8 and 3/8: inside, where no rounding leads to another cell.
+  explicit cubic(std::array<double, 4> const& y)
+      : c3_((y[3] - 3 * y[2] + 3 * y[1] - y[0]) * 32 / 3),
+        c2_((y[3] - y[2] - y[1] + y[0]) * 4),
+        c1_((y[2] - y[1]) * 4 - c3_ / 64),
+        c0_((y[1] + y[2]) / 2 - c2_ / 64) {}
+
+  /// Appends where the scalar passes the value, in no order.
+  void find(double value, std::vector<double>& places) const {
+    // Between two extrema the cubic is monotonic and passes a value once.
+    double const root = std::sqrt(std::max(0.0, c2_ * c2_ - 3 * c1_ * c3_));
+    double const sum = -(c2_ + std::copysign(root, c2_));
+    std::array<double, 4> ends{-0.5, inside(sum / (3 * c3_)), inside(c1_ / sum), 0.5};
+    std::ranges::sort(ends);
+    for (std::size_t i = 0; i < 3; ++i) {
+      double low = ends[i], high = ends[i + 1];
+      bool const rises = (*this)(low) < value;
+      if (rises == ((*this)(high) < value)) continue;
+      for (int k = 0; k < 60; ++k) {
+        double const middle = 0.5 * (low + high);
+        (((*this)(middle) < value) == rises ? low : high) = middle;
+      }
+      places.push_back(0.5 * (low + high));
+    }
+  }
+
+ private:
+  [[nodiscard]] double operator()(double s) const { return c0_ + s * (c1_ + s * (c2_ + s * c3_)); }
+  static double inside(double s) { return s > -0.5 && s < 0.5 ? s : 0.5; }  // also of NaN
+
+  double c3_, c2_, c1_, c0_;
+};
+
 std::array<double, 2> lit(light_spec const& l, vec3 const& gradient, vec3 const& way) {
   double const length = std::sqrt(dot(gradient, gradient));
   if (!(length > 0)) return {1, 0};
@@ -129,25 +166,42 @@ std::array<double, 4> brute_force(volume_data::grid const& grid, specification c
   double const fog_density = spec.attenuation.density / std::sqrt(dot(sides, sides));
   double transparency = 1;
   vec3 color{};
+  auto const step = [&](double middle, double h) {
+    auto const s = at(add(ray.from, middle, ray.direction), spec.light.has_value());
+    double const extinction = mapped(knots.opacity, s.value, [](auto const& o) { return o.extinction; });
+    if (!(extinction > 0) || !std::isfinite(s.value)) return;
+    double const opacity = -std::expm1(-extinction * h);
+    double const fog = std::exp(-fog_density * middle);
+    auto const light = spec.light ? lit(*spec.light, s.gradient, ray.direction) : std::array<double, 2>{1, 0};
+    for (std::size_t c = 0; c < 3; ++c) {
+      double const own =
+          mapped(knots.color, s.value, [c](auto const& o) { return static_cast<double>(o.color[c]); });
+      color[c] +=
+          transparency * opacity *
+          (fog * (own * light[0] + light[1]) + (1 - fog) * static_cast<double>(spec.attenuation.color[c]));
+    }
+    transparency *= 1 - opacity;
+  };
+  std::vector<double> cuts;  // shares of a cell, from -1/2 to 1/2
   for (std::size_t i = 0; i + 1 < t.size(); ++i) {
-    double const h = (t[i + 1] - t[i]) / steps;
-    for (int k = 0; h > 0 && k < steps; ++k) {
-      double const middle = t[i] + (k + 0.5) * h;
-      auto const s = at(add(ray.from, middle, ray.direction), spec.light.has_value());
-      double const extinction = mapped(knots.opacity, s.value, [](auto const& o) { return o.extinction; });
-      if (!(extinction > 0) || !std::isfinite(s.value)) continue;
-      double const opacity = -std::expm1(-extinction * h);
-      double const fog = std::exp(-fog_density * middle);
-      auto const light =
-          spec.light ? lit(*spec.light, s.gradient, ray.direction) : std::array<double, 2>{1, 0};
-      for (std::size_t c = 0; c < 3; ++c) {
-        double const own =
-            mapped(knots.color, s.value, [c](auto const& o) { return static_cast<double>(o.color[c]); });
-        color[c] +=
-            transparency * opacity *
-            (fog * (own * light[0] + light[1]) + (1 - fog) * static_cast<double>(spec.attenuation.color[c]));
-      }
-      transparency *= 1 - opacity;
+    double const length = t[i + 1] - t[i], middle = 0.5 * (t[i] + t[i + 1]);
+    if (!(length > 0)) continue;
+    std::array<double, 4> values{};
+    for (std::size_t k = 0; k < 4; ++k) {
+      double const share = (static_cast<double>(k) - 1.5) / 4;
+      values[k] = at(add(ray.from, middle + share * length, ray.direction), false).value;
+    }
+    cubic const scalar(values);
+    cuts = {-0.5, 0.5};
+    for (auto const& k : knots.opacity) scalar.find(k.value, cuts);
+    for (auto const& k : knots.color) scalar.find(k.value, cuts);
+    std::ranges::sort(cuts);
+    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+      double const part = cuts[c + 1] - cuts[c];
+      // A thin layer may be opaque.
+      int const count = std::max((steps + 7) / 8, static_cast<int>(std::ceil(steps * part)));
+      for (int k = 0; part > 0 && k < count; ++k)
+        step(middle + (cuts[c] + (k + 0.5) * part / count) * length, part * length / count);
     }
   }
   return {color[0], color[1], color[2], 1 - transparency};

@@ -11,8 +11,9 @@
 namespace volume {
 
 /// Sorts all plane crossings of the ray, finds the cell between two of them by bisection, and
-/// applies the midpoint rule with `steps` steps. Uses double precision, the mapping's knots, no
-/// early termination and the whole grid. `knots`: mapping::knots(). Cells with missing values are
+/// applies the midpoint rule with `steps` steps or more, between the places where the scalar passes
+/// a knot: extinction may jump there. Uses double precision, the mapping's knots, no early
+/// termination and the whole grid. `knots`: mapping::knots(). Cells with missing values are
 /// transparent.
 [[nodiscard]] std::array<double, 4> brute_force(volume_data::grid const& grid, specification const& spec,
                                                 mapping_spec const& knots, camera::ray const& ray,
