@@ -9,7 +9,7 @@ namespace isosurface {
 /// Each cell is the tricubic polynomial that has its nodes' data [Bajaj93, §2]. Cells whose
 /// coefficients lie on one side of a value cannot meet it and are skipped. The others are halved
 /// options.level times along each axis, and their parts are cut with marching cubes. Vertices lie
-/// on the surface up to rounding; normals are the polynomial's gradients there. Neighbours have
+/// on the surface up to rounding; normals are opposite to its gradients there. Neighbours have
 /// bitwise equal values on their common face, so there are no cracks, whichever rank computes them.
 ///
 /// With options.tolerance, each cell then removes what it does not need of this mesh
