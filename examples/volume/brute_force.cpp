@@ -166,12 +166,20 @@ std::array<double, 4> brute_force(volume_data::grid const& grid, specification c
   double const fog_density = spec.attenuation.density / std::sqrt(dot(sides, sides));
   double transparency = 1;
   vec3 color{};
-  auto const step = [&](double middle, double h) {
-    auto const s = at(add(ray.from, middle, ray.direction), spec.light.has_value());
-    double const extinction = mapped(knots.opacity, s.value, [](auto const& o) { return o.extinction; });
-    if (!(extinction > 0) || !std::isfinite(s.value)) return;
-    double const opacity = -std::expm1(-extinction * h);
-    double const fog = std::exp(-fog_density * middle);
+  auto const sampled = [&](double place) {
+    return at(add(ray.from, place, ray.direction), spec.light.has_value());
+  };
+  auto const step = [&](double begin, double h) {
+    double place = begin + 0.5 * h;
+    auto s = sampled(place);
+    double const depth = h * mapped(knots.opacity, s.value, [](auto const& o) { return o.extinction; });
+    if (!(depth > 0) || !std::isfinite(s.value)) return;
+    double const opacity = -std::expm1(-depth);
+    if (depth > 0.01) {  // the mean place of the visible light is in front of the middle
+      place = begin + h * (1 / depth - 1 / std::expm1(depth));
+      s = sampled(place);
+    }
+    double const fog = std::exp(-fog_density * place);
     auto const light = spec.light ? lit(*spec.light, s.gradient, ray.direction) : std::array<double, 2>{1, 0};
     for (std::size_t c = 0; c < 3; ++c) {
       double const own =
@@ -201,7 +209,7 @@ std::array<double, 4> brute_force(volume_data::grid const& grid, specification c
       // A thin layer may be opaque.
       int const count = std::max((steps + 7) / 8, static_cast<int>(std::ceil(steps * part)));
       for (int k = 0; part > 0 && k < count; ++k)
-        step(middle + (cuts[c] + (k + 0.5) * part / count) * length, part * length / count);
+        step(middle + (cuts[c] + k * part / count) * length, part * length / count);
     }
   }
   return {color[0], color[1], color[2], 1 - transparency};

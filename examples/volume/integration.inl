@@ -187,9 +187,57 @@ struct progress {
   mask partial;  // the part ends inside the cell
 };
 
+/// c(u) = a0 + u (a1 + u (a2 + u a3)) and its derivative.
+struct polynomial {
+  vfloat a0, a1, a2, a3;
+  SKEL_INLINE vfloat at(polynomial const& c, vfloat u) { return c.a0 + u * (c.a1 + u * (c.a2 + u * c.a3)); }
+  SKEL_INLINE vfloat slope(polynomial const& c, vfloat u) {
+    return c.a1 + u * (c.a2 + c.a2 + u * (all(3.0F) * c.a3));
+  }
+};
+constexpr int halvings = 12;
+
+/// Returns a place just behind the first extremum between 0 and u, or u.
+SKEL_INLINE vfloat up_to_extremum(polynomial const& c, vfloat u, mask use) {
+  vfloat const zero = all(0.0F);
+  mask const rises = polynomial::slope(c, zero) > zero;
+  // Between the ends and the inflection, the slope changes its sign once at most.
+  mask const bends = absolute(c.a3) > zero;
+  vfloat const inflection = -c.a2 / (all(3.0F) * choose(bends, c.a3, all(1.0F)));
+  mask const splits = bends & (inflection > zero) & (inflection < u);
+  vfloat const middle = choose(splits, inflection, u);
+  auto const turned = [&](vfloat at) {
+    return choose(rises, polynomial::slope(c, at) < zero, polynomial::slope(c, at) > zero);
+  };
+  mask const early = turned(middle);
+  vfloat low = where(~early, where(splits, middle)), high = choose(early, middle, u);
+  mask const found = use & turned(high);
+  if (bits(found) == 0) return u;
+  for (int i = 0; i < halvings; ++i) {
+    vfloat const half = (low + high) * all(0.5F);
+    mask const behind = turned(half);
+    high = choose(behind, half, high);
+    low = choose(behind, low, half);
+  }
+  return choose(found, high, u);
+}
+
+/// Returns where a cubic without an extremum between 0 and u passes the value.
+SKEL_INLINE vfloat crossing(polynomial const& c, vfloat u, vfloat value, mask rises) {
+  vfloat low = all(0.0F), high = u;
+  for (int i = 0; i < halvings; ++i) {
+    vfloat const half = (low + high) * all(0.5F), at = polynomial::at(c, half);
+    mask const behind = choose(rises, at > value, at < value);
+    high = choose(behind, half, high);
+    low = choose(behind, low, half);
+  }
+  return (low + high) * all(0.5F);
+}
+
 /// Returns the next part of each lane's cell, from the ray's position to at most `until`. It is the
 /// rest of the cell if the mapping has no knot there and the cubic is straight enough. Otherwise it
-/// is as long as straightness allows, and at most up to the next knot.
+/// is as long as straightness allows, and at most up to the next knot: up to where a straight line meets
+/// it or, if opacity jumps at some knot, the cubic. A grazed jump shows an error's square root.
 ///
 /// Every lane reaches the end of its cell: a cut part advances the ray and shrinks as a share of
 /// the rest; a part that ends at a knot advances to the next piece of the mapping, always towards
@@ -208,26 +256,33 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
   linear_part part{c.first, c.last, length, c.sag * all(-1.0F / 3), now.piece};
   until = t1;
   now.partial = use & ~use;
-  vfloat const margin = where(c.bulge > all(v.tolerance), c.bulge);
+  vfloat const margin = v.jumps ? c.bulge : where(c.bulge > all(v.tolerance), c.bulge);
   mask const same =
       (min(c.first, c.last) - margin >= bounds[0]) & (max(c.first, c.last) + margin <= bounds[1]);
-  // without a knot ahead, small bends are corrected and only large ones are cut
-  mask whole = same & (c.bulge <= all(64 * v.tolerance));
+  // Without a knot ahead, small bends are corrected and only large ones are cut. An opaque part behind a jump
+  // shows its front, where no bend is right.
+  float const small = (v.jumps ? 1 : 64) * v.tolerance;
+  mask whole = same & (c.bulge <= all(small));
   if (lit) whole = whole & (now.left <= all(1.0F));
   if (bits(use & ~whole) == 0) return part;
 
   // The number of parts is the root of the wanted ratio, and exactly one if no cut is wanted,
   // regardless of rounding: a ray's bits must not depend on the other rays of its packet.
-  vfloat const wanted =
-      where(use & ~whole, c.bulge) * choose(same, all(1 / (64 * v.tolerance)), all(1 / v.tolerance));
+  vfloat const wanted = where(use & ~whole, c.bulge) * choose(same, all(1 / small), all(1 / v.tolerance));
   vfloat parts_of_lane = lit ? now.left : all(1.0F);
   for (int n = 1; n < 16 && bits(wanted > all(static_cast<float>(n * n))) != 0; ++n)
     parts_of_lane = choose(wanted > all(static_cast<float>(n * n)),
                            max(parts_of_lane, all(static_cast<float>(n + 1))), parts_of_lane);
-  mask const cut = parts_of_lane > all(1.0F);
+  mask cut = parts_of_lane > all(1.0F);
   vfloat u = all(1.0F) / parts_of_lane;
   vfloat const a2 = (c.sag + c.sag) - all(1.5F) * c.a3, a1 = c.last - c.first - a2 - c.a3;
-  vfloat to = choose(cut, c.first + u * (a1 + u * (a2 + u * c.a3)), c.last);
+  polynomial const exact{c.first, a1, a2, c.a3};
+  if (v.jumps) {
+    vfloat const turn = up_to_extremum(exact, u, use & ~whole);
+    cut = cut | (turn < u);
+    u = turn;
+  }
+  vfloat to = choose(cut, polynomial::at(exact, u), c.last);
 
   mask const rising = to >= c.first;
   // a falling line that begins on a knot belongs to the piece below
@@ -236,7 +291,10 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
   vfloat const bound = choose(rising, bounds[1], bounds[0]);
   mask const crosses = choose(rising, to > bound, to < bound);
   vfloat const chord = to - c.first;
-  u = choose(crosses, u * min((bound - c.first) / choose(crosses, chord, all(1.0F)), all(1.0F)), u);
+  if (v.jumps && bits(use & crosses) != 0)
+    u = choose(crosses, crossing(exact, u, bound, rising), u);
+  else
+    u = choose(crosses, u * min((bound - c.first) / choose(crosses, chord, all(1.0F)), all(1.0F)), u);
   to = choose(crosses, bound, to);
 
   vfloat const end = r.t + u * length;

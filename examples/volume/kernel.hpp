@@ -52,6 +52,7 @@ struct volume_view {
   int find_count[3];
   pieces_view pieces;
   float tolerance;           ///< scaled
+  bool jumps;                ///< whether opacity jumps at a knot
   float least_transparency;  ///< transparency at which a ray ends
   float light[3];            ///< direction towards it
   bool light_from_eye;

@@ -88,4 +88,10 @@ bool mapping::visible(float least, float most) const {
   });
 }
 
+bool mapping::opacity_jumps() const {
+  return std::ranges::adjacent_find(knots_.opacity, [](auto const& a, auto const& b) {
+           return a.value == b.value && a.extinction != b.extinction;
+         }) != knots_.opacity.end();
+}
+
 }  // namespace volume

@@ -30,6 +30,8 @@ class mapping {
   [[nodiscard]] double value_of(double s) const { return low_ + s / scale_; }
   /// Whether any scalar from `least` to `most` (in the scale of the pieces) has extinction.
   [[nodiscard]] bool visible(float least, float most) const;
+  /// Whether extinction jumps at a knot.
+  [[nodiscard]] bool opacity_jumps() const;
   /// The mapping with absolute values and extinction per unit of length 1.
   [[nodiscard]] mapping_spec const& knots() const noexcept { return knots_; }
 

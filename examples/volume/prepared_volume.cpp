@@ -125,6 +125,7 @@ void prepared_volume::scale_values(volume_data::grid const& grid, specification 
   view_.first_slice = static_cast<int>(part_.first);
   view_.end_slice = static_cast<int>(part_.end);
   view_.tolerance = static_cast<float>(spec.tolerance);
+  view_.jumps = mapping_->opacity_jumps();
   view_.least_transparency = static_cast<float>(1 - spec.visibility_limit);
 }
 

@@ -160,6 +160,7 @@ class program_run {
   std::vector<options::volume> volumes_;
   job what_;
   skel::model::machine messages_;
+  std::uint64_t verified_ = 0;  // pixels
   std::size_t pictures_ = 0, pixels_ = 0, slabs_ = 0, all_missing_ = 0;
   totals all_;
   // In a session: the volume, its name, and what it was prepared for.
@@ -253,7 +254,7 @@ void program_run::render_whole(loaded_volume const& volume, int number) {
                        if (common_.verify && frame == 0) first.emplace(view, picture);
                      });
   if (first && !part.run.stopped_early)
-    verify(volume.grid, volume.prepared, what_.spec, first->first, first->second);
+    verified_ += verify(volume.grid, volume.prepared, what_.spec, first->first, first->second);
   all_.add(part);
 }
 
@@ -310,17 +311,17 @@ std::string program_run::render_ordered(session_order const& order, std::string 
 
   std::string problem;
   auto const frames = static_cast<std::size_t>(order.frames);
-  auto const part = volume::render(ctx_, held_->prepared, what_, common_.schedule(), common_.farm(),
-                                   [&](int frame, camera const& view, transparent_image const& picture) {
-                                     try {
-                                       save(numbered(output, frame, frames), scenery(held_->prepared.sides()),
-                                            view, picture);
-                                       if (common_.verify && frame == 0)
-                                         verify(held_->grid, held_->prepared, what_.spec, view, picture);
-                                     } catch (skel::error const& bad) {
-                                       problem = bad.what();
-                                     }
-                                   });
+  auto const part = volume::render(
+      ctx_, held_->prepared, what_, common_.schedule(), common_.farm(),
+      [&](int frame, camera const& view, transparent_image const& picture) {
+        try {
+          save(numbered(output, frame, frames), scenery(held_->prepared.sides()), view, picture);
+          if (common_.verify && frame == 0)
+            verified_ += verify(held_->grid, held_->prepared, what_.spec, view, picture);
+        } catch (skel::error const& bad) {
+          problem = bad.what();
+        }
+      });
   all_.add(part);
   if (part.run.stopped_early || !ctx_.is_root() || !problem.empty()) return problem;
   count(frames);
@@ -390,6 +391,7 @@ skel::program::run_outcome program_run::outcome() const {
                     {"cells", all_.counts.cells},
                     {"segments", all_.counts.segments}};
   if (all_missing_ > 0) outcome.fields.push_back({"volumes_without_values", all_missing_});
+  if (verified_ > 0) outcome.verified = fmt::format("{} pixels, by brute force", verified_);
   if (in_session())
     outcome.fields.push_back({"grids", grids_});
   else if (common_.output.empty() && !common_.quiet && !all_.run.stopped_early)

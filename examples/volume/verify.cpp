@@ -14,8 +14,8 @@ double allowed_error(specification const& spec) {
   return (spec.light ? 2 : 1) / 255.0 + 1.01 * (1 - spec.visibility_limit);
 }
 
-void verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec,
-            camera const& view, picture::transparent_image const& picture) {
+std::uint64_t verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec,
+                     camera const& view, picture::transparent_image const& picture) {
   constexpr std::uint64_t samples = 499;  // a prime, so that the samples cover all columns
   constexpr int steps = 64;               // per cell
   auto const all = static_cast<std::uint64_t>(view.width) * static_cast<std::uint64_t>(view.height);
@@ -34,6 +34,7 @@ void verify(volume_data::grid const& grid, prepared_volume const& volume, specif
                         x, y, c == 3 ? "opacity" : "colour", got, expected[c], allowed));
     }
   }
+  return std::min(samples, all);
 }
 
 }  // namespace volume

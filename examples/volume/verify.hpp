@@ -12,8 +12,9 @@ namespace volume {
 /// gradient may turn more than its four or more samples show.
 [[nodiscard]] double allowed_error(specification const& spec);
 
-/// Throws program::verification_error `verification failed: pixel (x, y): ...`.
-void verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec,
-            camera const& view, picture::transparent_image const& picture);
+/// Returns the number of pixels compared. Throws program::verification_error
+/// `verification failed: pixel (x, y): ...`.
+std::uint64_t verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec,
+                     camera const& view, picture::transparent_image const& picture);
 
 }  // namespace volume

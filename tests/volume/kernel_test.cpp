@@ -131,6 +131,13 @@ TEST_CASE("all kernels give the same bytes for pictures of any size") {
     s.tolerance = 1e-5;
     CHECK(differences(waves(), s, seen) == 0);
   }
+  SECTION("jumps in opacity") {
+    s = many_knots();
+    s.mapping.opacity.push_back({1, 9});
+    CHECK(differences(waves(), s, seen) == 0);
+    s.light = light_spec{};
+    CHECK(differences(waves(), s, seen) == 0);
+  }
   SECTION("light and attenuation") {
     s.light = light_spec{};
     s.attenuation.density = 1;
@@ -175,6 +182,7 @@ TEST_CASE("a ray gains the same bits alone and with others") {
   s.visibility_limit = 0.99;
   SECTION("plain") {}
   SECTION("many bends") { s.tolerance = 1e-5; }
+  SECTION("jumps in opacity") { s.mapping.opacity.push_back({0.9, 8}); }
   SECTION("light") { s.light = light_spec{}; }
   SECTION("light, one sample in a cell") { s.light = light_spec{vec3{1, 2, 3}, 0.3, 0.6, 0.3, 8, 1}; }
   prepared_volume const v(g, s);

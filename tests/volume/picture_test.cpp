@@ -3,10 +3,12 @@
 
 #include "background.hpp"
 #include "catch.hpp"
+#include "field.hpp"
 #include "files.hpp"
 #include "ray_statistics.hpp"
 #include "small.hpp"
 #include "tiles.hpp"
+#include "verify.hpp"
 
 using namespace volume;
 
@@ -73,6 +75,52 @@ TEST_CASE("the pieces of a mapping represent its functions") {
   CHECK(at(20.1).second == 1);
   CHECK_FALSE(m.visible(static_cast<float>(m.scaled(-9)), static_cast<float>(m.scaled(4.9))));
   CHECK(m.visible(static_cast<float>(m.scaled(-9)), static_cast<float>(m.scaled(5.1))));
+}
+
+TEST_CASE("verify accepts jumps in opacity in every field, and finds a wrong pixel") {
+  using knots = std::vector<mapping_spec::opacity_knot>;
+  auto const render = [](volume_data::grid const& g, prepared_volume const& v, specification const& s,
+                         bool wrong) {
+    auto const view = make_camera(s, v.low(), v.sides(), 24, 20);
+    renderer const r(v, s, view);
+    work_counts counts;
+    picture::transparent_image made(24, 20);
+    for (std::uint64_t tile = 0; tile < r.tiling().tiles(); ++tile) {
+      auto const pixels = r.tile(tile, counts);
+      r.tiling().each_pixel(tile, [&](int lane, int x, int y) {
+        auto const got = test::numbers(pixels[static_cast<std::size_t>(lane)]);
+        for (std::size_t c = 0; c < 4; ++c)
+          made.rgba[4 * static_cast<std::size_t>(24 * y + x) + c] = static_cast<float>(got[c]);
+      });
+    }
+    if (wrong) made.rgba[4 * (24 * 10 + 12)] += 0.012F;  // twice the tolerance
+    verify(g, v, s, view, made);
+  };
+  for (auto const* const field :
+       {"wind:31x25x9", "wind:31x25x9@30", "homogeneous:9x9x9", "linear:9x9x9", "marschner-lobb:24x24x24",
+        "metaballs:24x24x24", "turbulence:20x20x20", "sphere:9x9x9", "sphere:33x33x33"})
+    for (auto const& opacity :
+         {knots{{0.5, 0}, {0.5, 10}, {1, 10}}, knots{{0.45, 0}, {0.45, 5}, {0.55, 5}, {0.55, 0}},
+          knots{{0.4, 0}, {0.4, 1000}},
+          knots{{0.2, 0}, {0.2, 0.5}, {0.4, 0.5}, {0.4, 2}, {0.6, 2}, {0.6, 8}, {0.8, 8}, {0.8, 0}},
+          knots{{0.3, 0},
+                {0.3, 50},
+                {0.302, 50},
+                {0.302, 0},
+                {0.7, 0},
+                {0.7, 100},
+                {0.701, 100},
+                {0.701, 0}}}) {
+      specification s;
+      s.mapping.relative = true;
+      s.mapping.color = {{0, {0.1F, 0.2F, 0.8F}}, {0.5, {0.9F, 0.9F, 0.5F}}, {1, {0.8F, 0.1F, 0.1F}}};
+      s.mapping.opacity = opacity;
+      auto const g = volume_data::read_grid(*volume_data::open_field(field));
+      prepared_volume const v(g, s);
+      INFO(field << ", extinction from " << opacity[1].extinction);
+      CHECK_NOTHROW(render(g, v, s, false));
+      CHECK_THROWS_AS(render(g, v, s, true), skel::error);
+    }
 }
 
 TEST_CASE("specifications: values and errors") {

@@ -44,6 +44,7 @@ grep -q '^Median' out
 printf '{"file": "v.bin", "size": [2, 2, 3], "type": "uint8"}' >v.json
 printf '\0\1\2\3\4\5\6\7\10\11\12\13' >v.bin
 expect 0 '' v.json --size 8x8 --verify -o v.png
+grep -q '^verified: 64 pixels, by brute force$' out
 if grep -q 'no picture' out; then exit 1; fi
 expect 0 '' v.json --size 8x8
 grep -q '^no picture written; -o FILE.png writes one$' out

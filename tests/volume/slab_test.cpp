@@ -112,6 +112,10 @@ TEST_CASE("slabs change no bit, from any viewpoint") {
       spec.visibility_limit = distance < 0.1 ? 1 : 0.95;
       compare(noisy(static_cast<unsigned>(elevation + 100)), spec);
     }
+  spec.mapping.opacity.push_back({1.5, 8});  // a jump
+  compare(noisy(1), spec);
+  spec.light.reset();
+  compare(noisy(1), spec);
 }
 
 TEST_CASE("slabs change no bit along edges and through corners") {
