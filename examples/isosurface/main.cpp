@@ -1,5 +1,6 @@
 // skel-isosurface: isosurfaces of volumes, by groups of ranks [Bajaj93].
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -170,7 +171,11 @@ skel::program::run_outcome make_model(skel::context& ctx, skel::program::common_
     auto const all = model_surfaces(ctx, open, o.surface, o.how);
     outcome.run = all.run;
     if (!all.run.stopped_early) {
-      if (common.verify && ctx.is_root()) verify(volume_data::read_grid(*open()), o.surface, all);
+      if (common.verify && ctx.is_root()) {
+        verify(volume_data::read_grid(*open()), o.surface, all);
+        outcome.verified = fmt::format("{} vertices and {} triangles, by the values at the grid points",
+                                       all.surfaces.positions.size(), all.surfaces.triangles.size());
+      }
       write_outputs(ctx, o.outputs, common.output, all, open, o.surface);
     }
     mesh = {all.surfaces.positions.size(), all.surfaces.triangles.size(), all.counts,
@@ -187,8 +192,16 @@ skel::program::run_outcome make_model(skel::context& ctx, skel::program::common_
                     {"level", o.surface.order == 3 ? o.surface.level : 0}};
   if (!in_parts) outcome.fields.push_back({"slices_read", mesh.counts.slices_read});
   if (!common.quiet) say(mesh);
-  if (mesh.counts.holes > 0 && mesh.triangles == 0 && mesh.counts.holes == cells_of(*open(), o.surface))
-    skel::program::complain("skel-isosurface", "every cell has a missing value: the mesh is empty");
+  if (!common.quiet && common.output.empty() && o.outputs.preview.empty() && o.outputs.model.empty())
+    fmt::print("no mesh written; -o FILE.ply writes one\n");
+  if (mesh.triangles == 0) {
+    bool const no_values = mesh.counts.holes > 0 && mesh.counts.holes == cells_of(*open(), o.surface);
+    skel::program::complain(
+        "skel-isosurface",
+        no_values ? "every cell has a missing value: the mesh is empty"
+                  : fmt::format("--iso {}: the mesh is empty, expected a value that the volume passes",
+                                fmt::join(o.surface.values, ",")));
+  }
   return outcome;
 }
 

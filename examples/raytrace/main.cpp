@@ -51,7 +51,7 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   app.add_option("--brightness", o.brightness,
-                 "factor of all lights: 1 is SPD's rule sqrt(L)/(2L), 2 matches SPD's published pictures")
+                 "factor of lights without a colour: 1 is SPD's rule sqrt(L)/(2L), 2 matches SPD's published pictures")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--view", o.view,
@@ -136,8 +136,9 @@ struct collected {
   std::vector<double> unit_seconds;
 };
 
-// Renders pixels spread over the picture again, by testing every ray against every shape.
-void verify(scene const& world, settings how, image const& picture) {
+// Renders pixels spread over the picture again, by testing every ray against every shape. Returns their
+// number.
+std::int64_t verify(scene const& world, settings how, image const& picture) {
   how.accelerator = accelerator::brute;
   renderer const slow(world, how);
   constexpr std::int64_t samples = 997;  // a prime, so that the samples cover all columns
@@ -154,6 +155,7 @@ void verify(scene const& world, settings how, image const& picture) {
       throw skel::error(fmt::format(
           "verification failed: pixel ({}, {}) differs from the result without accelerator", x, y));
   }
+  return std::min(samples, all);
 }
 
 /// A text of everything that the picture and its costs depend on, for checkpoints: the scene
@@ -214,14 +216,17 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   if (!common.output.empty() && !run.stopped_early) write_image(common.output, all.picture);
   if (!o.unit_costs.empty() && skel::program::is_whole(run))
     skel::program::write_costs(o.unit_costs, all.unit_seconds);
-  if (common.verify && !run.stopped_early) verify(world, how, all.picture);
+  skel::program::run_outcome outcome;
+  if (common.verify && !run.stopped_early)
+    outcome.verified = fmt::format("{} pixels, without accelerator", verify(world, how, all.picture));
+  if (common.output.empty() && o.preview.empty() && !common.quiet && !run.stopped_early)
+    fmt::print("no picture written; -o FILE.png writes one\n");
   if (o.costs && !common.quiet)
     fmt::print(
         "cost of a pixel: mean {:.3g} s, variance {:.3g} s2; of a unit ({}): mean {:.3g} s, variance {:.3g} "
         "s2\n",
         all.pixel_cost.mean(), all.pixel_cost.variance(), o.unit, all.unit_cost.mean(),
         all.unit_cost.variance());
-  skel::program::run_outcome outcome;
   outcome.run = run;
   outcome.result_xxh3 = skel::xxh3_hex(std::as_bytes(std::span(all.picture.rgb)));
   outcome.fields = {{"width", how.width},

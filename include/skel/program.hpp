@@ -70,6 +70,8 @@ struct run_outcome {
   std::optional<std::string> result_xxh3{};  ///< skel::xxh3_hex of the result's bytes, for the report
   observe::report_object fields{};           ///< additional fields of the report, e.g. {{"rays", rays}}
   observe::problem_size problem{};           ///< the sizes that the cost depends on, for the samples
+  /// What was verified and how, after success: "997 pixels, without accelerator". Empty: nothing.
+  std::string verified{};
   /// What failed although the run went on; printed at its end, with exit code 1. Empty: nothing.
   std::string failure{};
 };
@@ -104,7 +106,7 @@ class session {
   /// Writes the files and the summary (on standard error) on the root, and returns the exit code: 0, or 3
   /// if tasks were left out or results may be wrong; standard error names them. Throws skel::error if a
   /// signal or --time-limit stopped the run, or if a file cannot be written.
-  [[nodiscard]] int finish(run_outcome const& outcome);
+  [[nodiscard]] int finish(run_outcome outcome);
 
  private:
   static void apply(run_options const& options, context& ctx);

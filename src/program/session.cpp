@@ -187,14 +187,17 @@ run_options const& session::options() const { return impl_->options; }
 
 farm_options session::farm() const { return options().farm(); }
 
-int session::finish(run_outcome const& outcome) {
+int session::finish(run_outcome outcome) {
   auto& [ctx, options, name, summary, signals, stop_context, live] = *impl_;
   auto const& run = outcome.run;
+  if (!outcome.verified.empty()) outcome.fields.emplace_back("verified", true);
   if (ctx.is_root()) {
     std::vector<observe::rank_trace> traces;
     if (options.traces()) traces = ctx.traces();
     write_run_files(options, name, outcome, traces);
     bool const has_run = !run.skeleton.empty();  // or the program has only answered a question
+    if (!options.quiet && !outcome.verified.empty())
+      std::fprintf(summary, "verified: %s\n", outcome.verified.c_str());
     if (!options.quiet && has_run) std::fprintf(summary, "%s\n", summary_line(run).c_str());
     std::fflush(stdout);
     live.finish(outcome);

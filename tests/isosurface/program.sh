@@ -12,10 +12,13 @@ for order in 1 3; do  # every field, with --verify
     case $field in wind*) value=20,40 ;; esac
     expect 0 '' --field $field --order $order --iso $value --verify -o a.ply --report run.json
     grep -q '"triangles": *[1-9]' run.json
+    grep -q '^verified: [0-9]* vertices and [0-9]* triangles, by the values at the grid points$' out
   done
   expect 0 '' --field linear --order $order --iso 0.3,0.6 --grid 3 --differences 4 --verify
   expect 0 '' --field wind --order $order --iso 30 --grid 3 --differences paper --verify
-  expect 0 '' --field homogeneous --order $order --iso 1,2 --verify --report run.json
+  expect 0 'skel-isosurface: --iso 1,2: the mesh is empty, expected a value that the volume passes' \
+    --field homogeneous --order $order --iso 1,2 --verify --report run.json
+  grep -q '^no mesh written; -o FILE.ply writes one$' out
   grep -q '"triangles": *0' run.json
 done
 [ "$(head -c 3 a.ply)" = ply ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Unwritable outputs are refused before the run: one line, exit code 2, and nothing computed.
+# Unwritable outputs are refused before the run: one line, exit code 2, and nothing computed. Successes without an output
+# and of --verify say so in a line.
 #   outputs.sh FOLDER_OF_PROGRAMS
 set -euo pipefail
 # shellcheck source=tests/programs.sh
@@ -64,3 +65,24 @@ full skel-isosurface --field sphere --iso 0
 full skel-volume --list v.json
 full skel-volume --session=session.txt
 full skel-volume --help
+# says NAME LINE ARGUMENTS...: a success prints this line, unless --quiet is given.
+says() {
+  program=$programs/$1
+  expect 0 '' "${@:3}" --report report.json
+  grep -qx -- "$2" out || { cat out && exit 1; }
+  case $2 in verified:*) grep -q '"verified": *true' report.json ;; esac
+  expect 0 '' "${@:3}" --quiet
+  if grep -qx -- "$2" out; then exit 1; fi
+}
+raytrace=(--scene balls:1 --size 16x16) volume=(--field linear:5x5x5 --size 16x16) matmul=(--size 32 --panel 8)
+isosurface=(--field sphere:9x9x9 --iso 0.5) components=(--generate uniform:n=9,m=9)
+says skel-raytrace 'verified: 256 pixels, without accelerator' "${raytrace[@]}" --verify
+says skel-raytrace 'no picture written; -o FILE.png writes one' "${raytrace[@]}"
+says skel-volume 'verified: 256 pixels, by brute force' "${volume[@]}" --verify
+says skel-volume 'no picture written; -o FILE.png writes one' "${volume[@]}"
+says skel-isosurface 'verified: [0-9]* vertices and [0-9]* triangles, by the values at the grid points' "${isosurface[@]}" --verify
+says skel-isosurface 'no mesh written; -o FILE.ply writes one' "${isosurface[@]}"
+says skel-matmul 'verified: 16 rows, entry by entry' "${matmul[@]}" --verify
+says skel-matmul 'no product written; -o FILE.bin writes one' "${matmul[@]}"
+says skel-search 'verified: 4 solutions, by another method' --queens 6 --verify
+says skel-components 'verified: 9 labels, by a breadth-first search of 9 edges' "${components[@]}" --verify
