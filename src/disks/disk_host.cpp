@@ -109,7 +109,10 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
     case disk_call::sync_directory:
       files.sync_directory(r.path);
       break;
+    case disk_call::claim:
+      return claim(from, r.path);
     case disk_call::close_all:
+      std::erase_if(claims_, [&](auto const& c) { return c.second.by == from; });
       std::erase_if(open_, [&](auto const& f) { return f.first.first == from; });
       break;
   }
@@ -131,6 +134,19 @@ storage::disk_use disk_host::use_of(std::string const& directory) const {
   std::error_code missing;
   auto const space = std::filesystem::space(directory, missing);
   return {host_.load.value_or(system_load()), missing ? 0 : space.available};
+}
+
+// Returns why it is refused; empty: it is not.
+std::vector<std::byte> disk_host::claim(int from, std::string const& directory) {
+  try {
+    auto& c = claims_[directory];
+    if (c.kept && c.by != from)
+      throw usage_error(detail::format("{}: rank {} of this job uses this store", directory, c.by));
+    if (!c.kept) c = {from, storage::real_file_system().claim(directory)};
+    return {};
+  } catch (usage_error const& used) {
+    return encode(std::vector<std::string>{used.what()});
+  }
 }
 
 storage::file& disk_host::file_of(int from, std::uint64_t number) {

@@ -36,11 +36,17 @@ class disk_host {
   [[nodiscard]] std::vector<std::byte> result(int from, disk_request const& r);
   [[nodiscard]] std::vector<std::byte> describe(std::string const& pattern) const;
   [[nodiscard]] storage::disk_use use_of(std::string const& directory) const;
+  [[nodiscard]] std::vector<std::byte> claim(int from, std::string const& directory);
   [[nodiscard]] storage::file& file_of(int from, std::uint64_t number);
 
   int rank_;
   host_info host_;
   std::map<std::pair<int, std::uint64_t>, std::unique_ptr<storage::file>> open_;  // by rank and file number
+  struct claimed {
+    int by = 0;  // a rank
+    std::shared_ptr<void const> kept;
+  };
+  std::map<std::string, claimed> claims_;  // until the context ends
 };
 
 }  // namespace skel::detail

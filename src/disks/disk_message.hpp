@@ -29,6 +29,7 @@ enum class disk_call : std::uint8_t {
   list,
   sync_directory,
   use,
+  claim,
   close_all
 };
 

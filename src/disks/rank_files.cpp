@@ -123,6 +123,19 @@ void rank_files::sync_directory(std::string const& directory) {
   ask(p, {.what = disk_call::sync_directory, .path = p.path});
 }
 
+// A host that is lost or does not answer is reported by those who need its disk.
+std::shared_ptr<void const> rank_files::claim(std::string const& directory) {
+  auto const p = find(directory);
+  if (here(p)) return with_host(p, [&](auto& files) { return files.claim(p.path); });
+  std::vector<std::byte> refusal;
+  try {
+    refusal = ask(p, {.what = disk_call::claim, .path = p.path}).content;
+  } catch (error const&) {  // NOLINT(bugprone-empty-catch): lost
+  }
+  if (!refusal.empty()) throw usage_error(p.disk->host + ":" + decode_texts(refusal).at(0));
+  return {};
+}
+
 // --- finding the disks
 
 rank_files::~rank_files() {

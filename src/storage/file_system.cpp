@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "skel/error.hpp"
+#include "storage/claim.hpp"
 
 namespace skel::storage {
 
@@ -118,6 +119,9 @@ class real_files final : public file_system {
   void sync_directory(std::string const& directory) override {
     descriptor const open(directory, O_RDONLY | O_DIRECTORY);
     uninterrupted(directory, [&] { return ::fsync(open.value()); });
+  }
+  std::shared_ptr<void const> claim(std::string const& directory) override {
+    return claim_directory(directory);
   }
 };
 

@@ -1,7 +1,13 @@
 // Stores that a run may start in or resume from, and those that it refuses.
 #include <array>
+#include <chrono>
+#include <filesystem>
+#include <stop_token>
+#include <thread>
+#include <tuple>
 
 #include "catch.hpp"
+#include "observe/support.hpp"
 #include "repository_support.hpp"
 #include "skel/error.hpp"
 #include "skel/storage/repository.hpp"
@@ -200,4 +206,39 @@ TEST_CASE("a run with a key does not resume from what is not encrypted") {
   REQUIRE(all.size() == 1);
   CHECK(all[0].plan == plan);
   CHECK(error_of([&] { (void)sealed.read(all[0], 0); }) == refusal);
+}
+
+TEST_CASE("a directory belongs to one living process at a time") {
+  test::temporary_directory const root;
+  auto const here = root.file("");
+  auto const path = root.file(".skel-claim");
+  auto& files = real_file_system();
+  std::string const own_host = [&] {
+    auto const kept = files.claim(here);
+    CHECK(kept);
+    auto const words = test::read_file(path);
+    CHECK(error_of([&] { std::ignore = files.claim(here); }) ==
+          "usage: " + here + ": another job uses this store: " + words +
+              "; wait until it ends, or use another store");
+    return words.substr(0, words.find(','));
+  }();
+  CHECK(root.entries() == 0);
+  // That of a dead process of this host.
+  test::write_file(path, own_host + ", process 1, since 2026-05-04 12:00:00");
+  CHECK(files.claim(here));
+  // That of another host, which touches it, and then no longer.
+  std::string const other = "elsewhere, process 1, since 2026-05-04 12:00:00";
+  test::write_file(path, other);
+  {
+    std::jthread const owner([&](std::stop_token const& ends) {
+      while (!ends.stop_requested()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now());
+      }
+    });
+    CHECK(error_of([&] { std::ignore = files.claim(here); }).find(other) != std::string::npos);
+  }
+  auto const begin = std::chrono::steady_clock::now();
+  CHECK(files.claim(here));
+  CHECK(std::chrono::steady_clock::now() - begin > std::chrono::seconds(5));
 }

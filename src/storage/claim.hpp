@@ -1,0 +1,18 @@
+// A process's claim to a directory: while it lives, no other process uses the checkpoints there.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace skel::storage {
+
+/// Claims a directory for this process until the returned object is destroyed or the process ends, however it
+/// ends. Throws a usage_error that names the host, process and time of another claim whose owner lives.
+/// Returns null if no file can be created there.
+///
+/// The claim is a file with a lock, which the system releases when its owner dies. Some file systems lock for
+/// one host only, so an owner also touches its file every two seconds: a claim of another host that is not
+/// touched for six seconds is taken over.
+[[nodiscard]] std::shared_ptr<void const> claim_directory(std::string const& directory);
+
+}  // namespace skel::storage
