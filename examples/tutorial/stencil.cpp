@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     if (argc > 1) {
       options.checkpoint.emplace();
       options.checkpoint->store = {argv[1]};
-      options.checkpoint->program = "stencil";
+      options.checkpoint->problem = std::to_string(cells) + " cells, " + std::to_string(steps) + " steps";
       options.checkpoint->every_seconds = 0;  // a real program would save less often
       options.checkpoint->resume = argc > 2 && std::strcmp(argv[2], "--resume") == 0;
     }

@@ -52,8 +52,12 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
   if (options.checkpoint && !options.checkpoint->key_file.empty())
     call_.add_hidden("key of the checkpoints", hash_of_key(options.checkpoint->key_file));
   member_ = role::bsp_member({rank_, root_, call_.hash(), work.has_neighbours()});
-  if (options_.checkpoint)
-    store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, hash_text(work.types()));
+  if (options_.checkpoint) {
+    call_description what("bsp");
+    what.add("label", options_.label).add_hidden("types", hash_text(work.types()));
+    add_values(what, "program", work);
+    store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, std::move(what));
+  }
   if (!is_root()) return;
   conductor_.emplace(conduct());
   roll_.emplace(all_ranks(), call_.hash());
@@ -308,9 +312,14 @@ std::optional<checkpoint_report> bsp_run::checkpoint_costs() {
   return all;
 }
 
+void bsp_run::end_store(bool complete) {
+  if (store_ && complete) store_->complete();
+}
+
 report run_bsp(context& ctx, bsp_work& work, bsp_options const& options) {
   bsp_run run(ctx, work, options);
   auto r = run.execute();
+  run.end_store(!r.stopped_early);
   r.checkpoint = run.checkpoint_costs();
   return r;
 }

@@ -33,6 +33,8 @@ class bsp_run final : public peer_run {
   [[nodiscard]] std::string state() const override;
   /// Call after execute(), on the root.
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
+  /// Call after execute(). `complete`: not ended early.
+  void end_store(bool complete);
 
  private:
   using restore_job = role::bsp::restore;

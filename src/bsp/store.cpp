@@ -7,16 +7,37 @@
 #include "call/timed.hpp"
 #include "call/user_code.hpp"
 #include "engine/engine.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
 namespace skel::detail {
 
-bsp_store::bsp_store(engine& of, checkpoint_options const& options, std::uint64_t type_hash)
-    : options_(options),
+namespace {
+
+// The log of a bsp call: the stamps of its generations, one for each run; complete_mark when it has its
+// result.
+constexpr std::uint64_t complete_mark = 0;
+
+std::vector<std::byte> logged(std::uint64_t stamp) {
+  std::vector<std::byte> out;
+  bytes::put_raw(out, stamp);
+  return out;
+}
+
+}  // namespace
+
+bsp_store::bsp_store(engine& of, checkpoint_options const& options, call_description what)
+    : engine_(of),
+      options_(options),
       quiet_(of.options().quiet),
+      what_(std::move(what)),
       places_(find_places(of.disks(), options)),
       store_(
-          store_options(options, detail::format("bsp|{}", type_hash), places_),
+          [&] {
+            auto o = store_options(options, store_content::parts, places_);
+            o.apart = [this](auto const& plan) { return log_ && log_->is_of_another_call(plan.stamp); };
+            return o;
+          }(),
           [quiet = quiet_](std::string const& problem) {
             if (!quiet) warn_of_store(problem);
           },
@@ -90,21 +111,36 @@ std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(genera
 // --- the root
 
 std::vector<storage::generation_plan> bsp_store::open() {
-  if (!quiet_ && !places_.warning.empty()) warn_of_store(places_.warning);
+  log_.emplace(engine_, options_, what_);
+  auto const log = log_->open().value_or(std::vector<std::byte>{});
+  auto& stamps = log_->stamps();
+  for (std::span<std::byte const> in(log); !in.empty();) stamps.insert(bytes::get_raw<std::uint64_t>(in));
+  had_result_ = stamps.contains(complete_mark);
   ask_at_start(store_, quiet_, [&](storage::repository const& store) {
-    if (resumes_from(store, options_)) {
-      auto const all = store.candidates();
-      if (all.empty())
-        throw usage_error("there is no checkpoint to resume from in " + join(options_.store, ", "));
-      for (auto const& g : all) at_start_.push_back(g.plan);
+    auto all = stamps.empty() ? std::vector<storage::stored_generation>() : store.candidates();
+    std::erase_if(all, [&](auto const& g) { return !stamps.contains(g.plan.stamp); });
+    for (auto const& g : all) at_start_.push_back(g.plan);
+    if (!all.empty()) {
       costs_.restored_generation = all[0].plan.generation;
       store.note_attempt(all[0].plan);
       if (all[0].history) interval_.resumed(*all[0].history);
     }
     newest_ = store.next(1);
   });
+  auto const stamp = newest_.stamp;
+  stamps.insert(stamp);
+  log_->save_first(logged(stamp), had_result_);  // no part is being written now
+  newest_ = store_.next(1);
+  newest_.stamp = stamp;
   --newest_.generation;
   return at_start_;
+}
+
+void bsp_store::complete() {
+  if (!log_ || had_result_) return;
+  wait();
+  log_->append(0, {std::make_shared<std::vector<std::byte> const>(logged(complete_mark))});
+  log_->finish();
 }
 
 void bsp_store::fall_back(std::uint64_t bad, std::uint64_t instead) {

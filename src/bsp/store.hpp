@@ -21,7 +21,7 @@ namespace skel::detail {
 /// read() for its part; the other functions of the second half are the root's.
 class bsp_store {
  public:
-  bsp_store(engine& of, checkpoint_options const& options, std::uint64_t type_hash);
+  bsp_store(engine& of, checkpoint_options const& options, call_description what);
   ~bsp_store();
   bsp_store(bsp_store const&) = delete;
   bsp_store& operator=(bsp_store const&) = delete;
@@ -66,6 +66,8 @@ class bsp_store {
   /// beginning). If the run was resumed from `bad`, records that too, in the background.
   void fall_back(std::uint64_t bad, std::uint64_t instead);
   void wait();
+  /// The call has its result, so what was saved of later calls stays valid when this one is resumed.
+  void complete();
 
  private:
   struct done {
@@ -80,8 +82,12 @@ class bsp_store {
   void write_now(done& d, std::uint32_t part) const;
   [[nodiscard]] storage::stored_generation const& find(std::uint64_t generation);
 
+  engine& engine_;
   checkpoint_options options_;
   bool quiet_;
+  call_description what_;
+  std::optional<store_writer> log_;  // on the root: which generations hold parts of this call
+  bool had_result_ = false;          // it says that an earlier run had the result
   store_places places_;
   storage::repository store_;
   std::future<done> writing_;

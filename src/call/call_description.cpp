@@ -65,6 +65,14 @@ std::string shown(std::string_view value) {
 
 std::uint64_t call_description::hash() const { return hash_text(text_); }
 
+bool agree(std::string_view theirs, std::string_view ours) {
+  auto const a = aspects_of(theirs);
+  for (auto const& [name, value] : aspects_of(ours))
+    for (auto const& [other_name, other] : a)
+      if (name == other_name && value != other) return false;
+  return true;
+}
+
 std::string difference(std::string_view theirs, std::string_view ours) {
   auto const a = aspects_of(theirs), b = aspects_of(ours);
   auto const skeleton = value_of(a, "skeleton"), our_skeleton = value_of(b, "skeleton");

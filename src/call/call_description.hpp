@@ -40,6 +40,18 @@ class call_description {
   std::string text_;
 };
 
+/// Adds what can be seen of the values on which the results of a skeleton's work depend, for checkpoints.
+/// `function` is the word for the user's function object.
+template <class Work>
+void add_values(call_description& to, std::string_view function, Work const& work) {
+  if constexpr (requires { work.contents(true); })
+    if (auto const hash = work.contents(true)) to.add_hidden("contents of the task list", *hash);
+  if (auto const hash = work.members()) to.add_hidden(detail::format("members of the {}", function), *hash);
+}
+
+/// Whether two descriptions agree in all properties that both have.
+[[nodiscard]] bool agree(std::string_view theirs, std::string_view ours);
+
 /// Describes the difference between two descriptions: "tasks 11 instead of 10, schedule blocks
 /// instead of guided".
 [[nodiscard]] std::string difference(std::string_view theirs, std::string_view ours);

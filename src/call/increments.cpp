@@ -42,7 +42,7 @@ increments::increments(storage::repository const& to, storage::report_problem co
 }
 
 increments::chain& increments::chain_of(storage::generation_plan const& plan) {
-  return chains_[both_ && store_.goes_remote(plan) ? 1 : 0];
+  return state_.chains[both_ && store_.goes_remote(plan) ? 1 : 0];
 }
 
 void increments::resume_from(storage::stored_generation const& from, std::vector<std::byte> const& content) {
@@ -50,13 +50,33 @@ void increments::resume_from(storage::stored_generation const& from, std::vector
   std::vector<storage::generation_plan> generations;
   for (auto const* g = &from; g != nullptr; g = g->base.get())
     generations.insert(generations.begin(), g->plan);
-  chains_[remote ? 1 : 0].generations = std::move(generations);
-  if (both_) chains_[remote ? 0 : 1].unsaved = {std::make_shared<std::vector<std::byte> const>(content)};
+  state_.chains[remote ? 1 : 0].generations = std::move(generations);
+  if (both_)
+    state_.chains[remote ? 0 : 1].unsaved = {std::make_shared<std::vector<std::byte> const>(content)};
 }
 
 void increments::append(segments const& more) {
   for (std::size_t i = 0; i < (both_ ? 2 : 1); ++i)
-    chains_[i].unsaved.insert(chains_[i].unsaved.end(), more.begin(), more.end());
+    state_.chains[i].unsaved.insert(state_.chains[i].unsaved.end(), more.begin(), more.end());
+}
+
+void increments::begin_call(bool earlier) {
+  replaces_ = false;
+  for (auto& c : state_.chains) {
+    c.fixed = earlier ? c.generations.size() : 0;
+    c.fixed_unsaved = earlier ? c.unsaved.size() : 0;
+  }
+}
+
+bool increments::merges() const {
+  return !hurried_ && std::ranges::any_of(
+                          state_.chains, [](auto const& c) { return c.generations.size() >= longest_chain; });
+}
+
+void increments::replace(segments const& all) {
+  replaces_ = true;
+  for (auto& c : state_.chains) c.unsaved.resize(c.fixed_unsaved);
+  append(all);
 }
 
 // A generation of a chain as it was found.
@@ -70,7 +90,7 @@ struct increments::link {
 
 void increments::give_up(std::uint64_t generation, std::string const& why) {
   auto const what = detail::format("generation {}, which holds earlier results, {}", generation, why);
-  if (found_lost_.insert(generation).second) throw error(what);
+  if (state_.found_lost.insert(generation).second) throw error(what);
   report_(what + "; a later run computes them again");
 }
 
@@ -95,6 +115,7 @@ increments::saved increments::write(storage::run_history const& history) {
   auto plan = store_.next(1);
   auto& c = chain_of(plan);
   auto const all = store_.reporting_to({}).catalogue();
+  if (replaces_) c.generations.resize(c.fixed);  // the others remain in the store until this one is committed
   auto links = find(c, all);
   auto const fresh = bytes_of(c.unsaved);
   while (true) {
@@ -102,7 +123,9 @@ increments::saved increments::write(storage::run_history const& history) {
     sizes.reserve(links.size());
     for (auto const& l : links) sizes.push_back(l.bytes);
     bool const hurried = hurried_;
-    auto keep = hurried ? links.size() : bases_to_keep(sizes, fresh);
+    // With nothing new, a long chain is merged as if as much had come as the last time.
+    auto const newest = fresh > 0 || sizes.empty() ? fresh : sizes.back();
+    auto keep = hurried ? links.size() : bases_to_keep(sizes, newest);
     auto const damaged = std::ranges::find_if_not(links, &link::whole);
     bool const may_stop = damaged == links.end();
     keep = std::min(keep, static_cast<std::size_t>(damaged - links.begin()));
@@ -124,9 +147,12 @@ increments::saved increments::write(storage::run_history const& history) {
       continue;
     }
     done.cost += commit_and_clear(store_, plan, history);
+    bool const has_earlier = keep < c.fixed || c.fixed_unsaved > 0;
     c.generations.resize(keep);
     c.generations.push_back(plan);
     c.unsaved.clear();
+    c.fixed_unsaved = 0;
+    if (has_earlier) c.fixed = c.generations.size();
     return done;
   }
 }

@@ -34,8 +34,12 @@ class increments {
 
   /// Continues the chain of a generation with this content.
   void resume_from(storage::stored_generation const& from, std::vector<std::byte> const& content);
+  /// Another call begins, whose bytes are told apart from those of the `earlier` calls, if there are any.
+  void begin_call(bool earlier);
   /// Bytes of the next checkpoint. Not during write().
   void append(segments const& more);
+  /// They replace all bytes since begin_call().
+  void replace(segments const& all);
 
   struct saved {
     storage::save_cost cost;
@@ -47,14 +51,26 @@ class increments {
   /// first time is an error, since its disks may come back; the second time its content is left out, and
   /// reported.
   [[nodiscard]] saved write(storage::run_history const& history = {});
+  /// Whether the next write() may merge generations, which takes longer than to write what is new.
+  [[nodiscard]] bool merges() const;
   /// From any thread: write() no longer merges generations unless they are damaged, so that it ends soon.
   void hurry() { hurried_ = true; }
 
- private:
-  struct chain {
-    std::vector<storage::generation_plan> generations;  // the oldest first
-    segments unsaved;
+  /// What a later writer to the same store needs.
+  struct state {
+    struct chain {
+      std::vector<storage::generation_plan> generations;  // the oldest first
+      segments unsaved;
+      std::size_t fixed = 0, fixed_unsaved = 0;  // of these, those with bytes of earlier calls
+    };
+    std::array<chain, 2> chains;
+    std::set<std::uint64_t> found_lost;
   };
+  [[nodiscard]] state take() { return std::move(state_); }
+  void resume_from(state left) { state_ = std::move(left); }
+
+ private:
+  using chain = state::chain;
   struct link;
   [[nodiscard]] chain& chain_of(storage::generation_plan const& plan);
   [[nodiscard]] std::vector<link> find(chain const& c, std::vector<storage::stored_generation> const& all);
@@ -66,8 +82,8 @@ class increments {
   storage::repository const& store_;
   storage::report_problem const& report_;
   bool both_ = false;  // local and remote generations
-  std::array<chain, 2> chains_;
-  std::set<std::uint64_t> found_lost_;
+  bool replaces_ = false;
+  state state_;
   std::atomic<bool> hurried_{false};
 };
 

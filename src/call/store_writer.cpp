@@ -1,15 +1,20 @@
 #include "store_writer.hpp"
 
-#include <xxhash.h>
-
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <tuple>
 #include <utility>
 
 #include "base/format.hpp"
 #include "base/one_line.hpp"
 #include "engine/engine.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
+#include "skel/hash.hpp"
+#include "storage/paths.hpp"
 
 namespace skel::detail {
 
@@ -36,7 +41,31 @@ storage::save_cost commit_and_clear(storage::repository const& to, storage::gene
   return cost;
 }
 
-storage::repository_options store_options(checkpoint_options const& options, std::string_view what,
+namespace {
+
+std::string name_of_store(checkpoint_options const& o) {
+  auto all = o.store;
+  all.insert(all.end(), o.remote_store.begin(), o.remote_store.end());
+  return join(all, ", ");
+}
+
+std::string executable_name() {
+#ifdef __linux__
+  return program_invocation_short_name;
+#else
+  return getprogname();
+#endif
+}
+
+// Changes with the format of the content, so that no version reads what it does not know.
+storage::identity writer_of(checkpoint_options const& options, store_content what) {
+  return {options.program.empty() ? executable_name() : options.program, options.version,
+          hash_text(what == store_content::calls ? "calls, format 1" : "parts, format 1")};
+}
+
+}  // namespace
+
+storage::repository_options store_options(checkpoint_options const& options, store_content what,
                                           store_places const& where) {
   if (where.places.empty()) throw usage_error("a checkpoint needs at least one directory: --store");
   require_count("checkpoint", "remote_every", options.remote_every);
@@ -47,24 +76,35 @@ storage::repository_options store_options(checkpoint_options const& options, std
   r.remote_every = options.remote_every;
   r.object = options.resume_object;
   if (!options.key_file.empty()) r.seal_with = storage::key::read(options.key_file);
-  auto const text = options.problem + "\n" + std::string(what);
-  r.identity = {options.program, options.version, XXH3_64bits(text.data(), text.size())};
+  r.identity = writer_of(options, what);
+  r.beside = {writer_of(options, what == store_content::calls ? store_content::parts : store_content::calls)};
   return r;
 }
 
-store_writer::store_writer(engine& of, checkpoint_options const& options, std::string_view what)
-    : options_(options),
+store_writer::store_writer(engine& of, checkpoint_options const& options, call_description what)
+    : engine_(of),
+      options_(options),
       quiet_(of.options().quiet),
       places_(find_places(of.disks(), options)),
       report_([quiet = quiet_](std::string const& problem) {
         if (!quiet) warn_of_store(problem);
       }),
-      store_(store_options(options, what, places_), report_, *places_.files),
+      store_(store_options(options, store_content::calls, places_), report_, *places_.files),
       increments_(store_, report_),
-      interval_(options) {}
+      what_(std::move(what)),
+      interval_(options) {
+  what_.add_hidden("problem", hash_text(options.problem));
+}
 
 store_writer::~store_writer() {
   if (under_way_.valid()) under_way_.wait();
+  if (!session_) return;
+  ended_ = true;
+  std::ignore = history();
+  session_->log = increments_.take();
+  auto& all = store_sessions::of(engine_);
+  all.leave(*session_);
+  if (number_ == 1 && !begun_) all.forget(name_of_store(options_));
 }
 
 void ask_at_start(storage::repository const& store, bool quiet,
@@ -97,36 +137,69 @@ bool resumes_from(storage::repository const& store, checkpoint_options const& op
   return asked;
 }
 
-std::optional<std::vector<std::byte>> store_writer::open() {
-  std::optional<std::vector<std::byte>> left;
+// The first call of the program.
+void store_writer::open_store() {
   if (!quiet_ && !places_.warning.empty()) warn_of_store(places_.warning);
   ask_at_start(store_, quiet_, [&](storage::repository const& store) {
-    if (!resumes_from(store, options_)) return;
+    for (auto const& p : places_.places)
+      if (auto claim = places_.files->claim(p.directory)) session_->claims.push_back(std::move(claim));
+    bool const resumes = resumes_from(store, options_);
+    if (!quiet_ && options_.problem.empty() && (options_.resume || options_.resume_or_start))
+      warn_of_store(
+          "checkpoint_options::problem is empty: a run with other constants, captured values or files "
+          "resumes all the same");
+    if (!resumes) return;
     auto found = store.restore();
     if (!found || found->parts.size() != 1)
       throw usage_error("the checkpoint in " + join(options_.store, ", ") + " is not of a run like this one");
-    store.note_attempt(found->from.plan);
-    costs_.restored_generation = found->from.plan.generation;
-    left = std::move(found->parts[0]);
-    increments_.resume_from(found->from, *left);
-    if (found->from.history) interval_.resumed(*found->from.history);
+    auto const& from = found->from;
+    try {
+      session_->left = read_calls(found->parts[0]);
+    } catch (protocol_error const& bad) {
+      throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
+    }
+    if (!session_->left.empty()) session_->first_saved = session_->left.begin()->first;
+    for (auto const& [number, call] : session_->left)
+      if (call.what.starts_with(
+              call_description("bsp").text()))  // its content: the stamps of its generations
+        for (std::span<std::byte const> in(call.content); !in.empty();)
+          session_->stamps[number].insert(bytes::get_raw<std::uint64_t>(in));
+    increments_.resume_from(from, found->parts[0]);
+    session_->restored = from.plan;
+    session_->history = from.history;
+    auto const& who = store_.options().identity;
+    session_->origin = detail::format(
+        "{}: contains generation {} of {}", storage::directory_of(from.parts.at(0).shards.begin()->second),
+        from.plan.generation, who.version.empty() ? who.program : who.program + " " + who.version);
+    session_->log = increments_.take();
   });
-  return left;
 }
 
-store_writer::outcome store_writer::write(storage::repository const& to,
-                                          std::vector<std::byte> const& content,
-                                          storage::run_history const& history) {
-  outcome done;
-  done.bytes = done.content = content.size();
-  try {
-    auto const plan = to.next(1);
-    done.cost = to.prepare(plan, 0, "results", content);
-    done.cost += commit_and_clear(to, plan, history);
-  } catch (std::exception const& bad) {
-    done.error = bad.what();
-  }
-  return done;
+std::optional<std::vector<std::byte>> store_writer::open() {
+  session_ = store_sessions::of(engine_).enter(name_of_store(options_));
+  number_ = session_->calls;
+  if (number_ == 1) open_store();
+  increments_.resume_from(std::move(session_->log));
+  increments_.begin_call(session_->first_saved > 0 && session_->first_saved < number_);
+  if (session_->history) interval_.resumed(*session_->history);
+  auto mine = session_->left.extract(number_);
+  if (mine.empty()) return {};
+  auto& saved = mine.mapped();
+  if (!agree(saved.what, what_.text()))
+    throw usage_error(detail::format(
+        "{} (call {}: {}) with other options or input; repeat those of that run, or use another store",
+        session_->origin, number_, difference(saved.what, what_.text())));
+  if (number_ == 1) store_.note_attempt(session_->restored);
+  restored_ = true;
+  length_ = saved.content.size();
+  costs_.restored_generation = session_->restored.generation;
+  return std::move(saved.content);
+}
+
+bool store_writer::is_of_another_call(std::uint64_t stamp) const {
+  return std::ranges::any_of(session_->stamps, [&](auto const& call) {
+    return call.first != number_ && call.second.contains(stamp);
+  });
 }
 
 store_writer::outcome store_writer::write_increment(storage::run_history const& history) {
@@ -153,20 +226,32 @@ void store_writer::account(outcome const& done) {
   if (costs_.failed++ == 0 && !quiet_) warn_of_store(done.error + " (the run goes on)");
 }
 
-void store_writer::save_first(std::vector<std::byte> const& content) {
-  save_first([&](storage::repository const& store) { return write(store, content, history()); });
+// The head of a record of this call, which will be saved.
+std::shared_ptr<std::vector<std::byte> const> store_writer::head(std::uint64_t at, std::uint64_t length,
+                                                                 bool keeps_later) {
+  auto& s = *session_;
+  if (!keeps_later) {
+    s.left.erase(s.left.upper_bound(number_), s.left.end());
+    s.stamps.erase(s.stamps.upper_bound(number_), s.stamps.end());
+  }
+  if (s.first_saved == 0 || s.first_saved > number_) s.first_saved = number_;
+  length_ = at + length;
+  return std::make_shared<std::vector<std::byte> const>(
+      encode(call_record{number_, at, length, keeps_later, what_.text()}));
 }
 
-void store_writer::append_first() {
-  save_first([&](storage::repository const& /*store*/) { return write_increment(history()); });
-}
-
-void store_writer::save_first(std::function<outcome(storage::repository const&)> const& write_to) {
-  ask_at_start(store_, quiet_, [&](storage::repository const& store) {
-    auto const done = write_to(store);
-    if (!done.error.empty()) throw usage_error(done.error);
+void store_writer::save_first(std::vector<std::byte> const& more, bool keeps_later) {
+  bool const first = number_ == 1;
+  if (!first && more.empty() && !increments_.merges()) return;
+  if (!more.empty() || (first && !restored_))
+    increments_.append(
+        {head(length_, more.size(), keeps_later), std::make_shared<std::vector<std::byte> const>(more)});
+  ask_at_start(store_, quiet_, [&](storage::repository const& /*store*/) {
+    auto const done = write_increment(history());
+    if (first && !done.error.empty()) throw usage_error(done.error);
     account(done);
   });
+  begun_ = true;
 }
 
 bool store_writer::due(double now) {
@@ -183,20 +268,26 @@ void store_writer::save(double now, std::function<std::vector<std::byte>()> cont
   finish();
   latest_ = now;
   under_way_ = std::async(std::launch::async, [this, make = std::move(content), past = history()] {
-    return write(store_, make(), past);
+    auto const all = std::make_shared<std::vector<std::byte> const>(make());
+    increments_.replace({head(0, all->size()), all});
+    return write_increment(past);
   });
 }
 
 void store_writer::append(double now, increments::segments const& more) {
   finish();
   latest_ = now;
+  std::uint64_t length = 0;
+  for (auto const& s : more) length += s->size();
+  increments_.append({head(length_, length)});
   increments_.append(more);
   under_way_ = std::async(std::launch::async, [this, past = history()] { return write_increment(past); });
 }
 
 storage::run_history store_writer::history() {
   interval_.ran(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
-  return interval_.history(ended_);
+  session_->history = interval_.history(ended_);
+  return *session_->history;
 }
 
 void store_writer::finish() {

@@ -1,4 +1,4 @@
-// One process's checkpoints: opened at the start of a run, and written in the background.
+// One call's checkpoints: opened at its start, and written in the background.
 #pragma once
 
 #include <chrono>
@@ -6,27 +6,33 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "call_description.hpp"
 #include "checkpoint_interval.hpp"
 #include "disks/rank_files.hpp"
 #include "increments.hpp"
 #include "skel/report.hpp"
 #include "skel/storage/options.hpp"
 #include "skel/storage/repository.hpp"
+#include "store_session.hpp"
 
 namespace skel::detail {
 
 class engine;
 
-/// Converts checkpoint options to those of a repository. `what` describes the properties of the
-/// call that a checkpoint depends on (types, number of tasks). Throws usage_error for invalid
-/// options, in the words of the command line.
-[[nodiscard]] storage::repository_options store_options(checkpoint_options const& options,
-                                                        std::string_view what, store_places const& where);
+/// What a store holds: a log of the calls (store_session.hpp), and the parts of bsp calls.
+enum class store_content : std::uint8_t { calls, parts };
+
+/// Converts checkpoint options to those of a repository. Throws usage_error for invalid options, in the words
+/// of the command line.
+[[nodiscard]] storage::repository_options store_options(checkpoint_options const& options, store_content what,
+                                                        store_places const& where);
 
 /// Reports a problem with a store to the user, as one line on standard error.
 void warn_of_store(std::string const& problem);
@@ -53,20 +59,21 @@ void ask_at_start(storage::repository const& store, bool quiet,
 /// end the run: it is reported on standard error and counted, and the previous one stays.
 class store_writer {
  public:
-  store_writer(engine& of, checkpoint_options const& options, std::string_view what);
+  /// `what` describes the properties of the call on which its checkpoints depend: types, contents.
+  store_writer(engine& of, checkpoint_options const& options, call_description what);
   ~store_writer();
   store_writer(store_writer const&) = delete;
   store_writer& operator=(store_writer const&) = delete;
 
-  /// Call first, once. Returns the checkpoint of an earlier run if the options ask to resume.
-  /// Throws usage_error, one line that names a directory or a file, if there is none or it cannot
-  /// be read, and if there is one but the options do not ask to resume.
+  /// Call first, once. Returns what an earlier run saved of this call, the n-th of the program in this store.
+  /// Throws usage_error, one line that names a directory or a file, if the options ask to resume and there is
+  /// no checkpoint or one of another call, if it cannot be read, and if there is one but the options do not
+  /// ask to resume.
   [[nodiscard]] std::optional<std::vector<std::byte>> open();
-  /// Writes the first checkpoint of a run and waits for it. Throws usage_error if the store cannot
-  /// be written, so that this is known before hours of computation.
-  void save_first(std::vector<std::byte> const& content);
-  /// The same for content that grows: appends nothing to the checkpoint that open() has returned.
-  void append_first();
+  /// The first call of a run writes a checkpoint and waits for it. Throws usage_error if the store cannot be
+  /// written, so that this is known before hours of computation. A later call merges a long log, which its
+  /// end must not wait for. `more` is appended to the content of any call; see call_record.
+  void save_first(std::vector<std::byte> const& more = {}, bool keeps_later = false);
   /// Whether a checkpoint is due and none is in progress.
   [[nodiscard]] bool due(double now);
   /// Seconds between checkpoints at present.
@@ -86,25 +93,35 @@ class store_writer {
 
   [[nodiscard]] checkpoint_report& costs() { return costs_; }
 
+  /// For bsp: the stamps of the generations with this call's parts.
+  [[nodiscard]] std::set<std::uint64_t>& stamps() { return session_->stamps[number_]; }
+  /// Whether these are parts of another call.
+  [[nodiscard]] bool is_of_another_call(std::uint64_t stamp) const;
+
  private:
   struct outcome {
     storage::save_cost cost;
     std::uint64_t bytes = 0, content = 0;  // see increments::saved
     std::string error;
   };
-  [[nodiscard]] static outcome write(storage::repository const& to, std::vector<std::byte> const& content,
-                                     storage::run_history const& history);
+  void open_store();
   [[nodiscard]] outcome write_increment(storage::run_history const& history);
   [[nodiscard]] storage::run_history history();
-  void save_first(std::function<outcome(storage::repository const&)> const& write);
+  [[nodiscard]] std::shared_ptr<std::vector<std::byte> const> head(std::uint64_t at, std::uint64_t length,
+                                                                   bool keeps_later = false);
   void account(outcome const& done);
 
+  engine& engine_;
   checkpoint_options options_;
   bool quiet_;
   store_places places_;
   storage::report_problem report_;
   storage::repository store_;
   increments increments_;
+  call_description what_;
+  std::shared_ptr<store_session> session_;
+  std::uint64_t number_ = 0, length_ = 0;  // of the call, and of its content
+  bool restored_ = false, begun_ = false;
   std::future<outcome> under_way_;
   checkpoint_interval interval_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -118,6 +118,7 @@ context::context(context_options options) {
   engine_ = std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options),
                                              detail::system_host_name());
   engine_->warnings = detail::unknown_variables(environ);
+  engine_->is_process = true;
   team_ = std::make_shared<detail::team const>(1);
 }
 

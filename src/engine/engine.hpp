@@ -183,6 +183,10 @@ class engine {
   [[noreturn]] void end_by_exit();
   /// Set by run_main; otherwise empty.
   std::string program_of_run_main;
+  /// Whether this process runs no other job, so that all of its contexts belong to one program.
+  bool is_process = false;
+  /// If it does: see call/store_session.hpp. Released with the context.
+  std::shared_ptr<void> stores;
   /// MPI ends while the context lives on: later calls throw usage_error with this text.
   void close_wires(std::string const& text);
   /// Drives communication if no thread is doing so or has done so for `seconds`.

@@ -61,7 +61,7 @@ class farm_call : public collective_run {
         work_(work),
         setup_(ctx, work, std::move(policy), options, root_),
         sink_(engine_, work, setup_.traits, ctx.is_root() ? setup_.options.checkpoint : std::nullopt,
-              setup_.bytes_of_window()),
+              setup_.options.label, setup_.bytes_of_window()),
         stream_(work, setup_.traits.payload, ctx.is_root(), setup_.options.results.window,
                 setup_.window_bytes) {
     setup_.describe(call_, work, engine_.options().check_inputs);

@@ -11,8 +11,15 @@ namespace skel::detail {
 
 namespace {
 
-std::string text_of(farm_traits const& t) {
-  return detail::format("farm|{}|{}|{}|{}", t.tasks.value_or(0), t.payload, t.merged, hash_text(t.types));
+call_description description(farm_work const& work, farm_traits const& t, std::string const& label) {
+  call_description d("farm");
+  d.add("label", label)
+      .add("tasks", t.tasks.value_or(0))
+      .add("source", t.payload ? "on_root" : "replicated")
+      .add("sink", t.merged ? "reduced" : "of single results")
+      .add_hidden("types", hash_text(t.types));
+  add_values(d, "task function", work);
+  return d;
 }
 
 template <class Number>
@@ -26,8 +33,8 @@ range_list renumbered(range_list const& ranges, Number const& number) {
 }  // namespace
 
 farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& traits,
-                             checkpoint_options const& options)
-    : work_(work), writer_(of, options, text_of(traits)) {
+                             checkpoint_options const& options, std::string const& label)
+    : work_(work), writer_(of, options, description(work, traits, label)) {
   if (traits.merged) merged_.emplace([&work](auto& into, auto more) { work.merge_packed(into, more); });
   auto const left = writer_.open();
   if (left) {
@@ -37,10 +44,7 @@ farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& tra
       throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
     }
   }
-  if (merged_)
-    writer_.save_first(merged_->all());
-  else
-    writer_.append_first();
+  writer_.save_first();
   dirty_ = false;
 }
 

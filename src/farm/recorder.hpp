@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "call/store_writer.hpp"
@@ -19,7 +20,8 @@ class farm_recorder {
  public:
   /// Opens the store, reads the checkpoint to resume from, and writes the first one. Throws usage_error if
   /// the store does not fit the options.
-  farm_recorder(engine& of, farm_work& work, farm_traits const& traits, checkpoint_options const& options);
+  farm_recorder(engine& of, farm_work& work, farm_traits const& traits, checkpoint_options const& options,
+                std::string const& label);
 
   /// The results of an earlier run, for the sink; empties the list.
   [[nodiscard]] std::vector<result_batch> take_restored();

@@ -8,10 +8,11 @@
 namespace skel::detail {
 
 farm_sink::farm_sink(engine& of, farm_work& work, farm_traits const& traits,
-                     std::optional<checkpoint_options> const& checkpoint, window_size window)
+                     std::optional<checkpoint_options> const& checkpoint, std::string const& label,
+                     window_size window)
     : engine_(of), stage_(work, traits.ordered, traits.merged), window_(window) {
   if (!checkpoint) return;
-  recorder_ = std::make_unique<farm_recorder>(of, work, traits, *checkpoint);
+  recorder_ = std::make_unique<farm_recorder>(of, work, traits, *checkpoint, label);
   stage_.record_to([this](range_list const& ranges, std::span<std::byte const> results) {
     recorder_->add(ranges, results);
   });

@@ -24,7 +24,8 @@ class farm_sink {
  public:
   /// Opens the store if there are checkpoints. Throws usage_error if it does not fit the options.
   farm_sink(engine& of, farm_work& work, farm_traits const& traits,
-            std::optional<checkpoint_options> const& checkpoint, window_size window);
+            std::optional<checkpoint_options> const& checkpoint, std::string const& label,
+            window_size window);
 
   // --- under the engine's lock
   void push(result_batch batch, range_list const& accepted);

@@ -188,6 +188,7 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
   made->warnings = std::move(warnings);
   made->on_host = on_host;
+  made->is_process = true;
   made->has_cores = mine[0] <= mine[1];
   watch_finalize(made);
   return made;

@@ -22,7 +22,11 @@ constexpr double suspects_share = 20;
 }  // namespace
 
 void steal_run::open_store() {
-  recorder_ = std::make_unique<steal_recorder>(engine_, *options_.checkpoint, hash_text(work_.types()));
+  call_description what("ring_steal");
+  what.add("label", options_.label).add_hidden("types", hash_text(work_.types()));
+  if (auto const tasks = work_.tasks()) what.add("tasks", *tasks);
+  add_values(what, "job", work_);
+  recorder_ = std::make_unique<steal_recorder>(engine_, *options_.checkpoint, std::move(what));
   auto const left = recorder_->take_restored();
   if (!left) return;
   if (auto const bad = thrown_by([&] { add(open_debt(0), *left); }))

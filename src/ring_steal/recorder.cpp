@@ -3,15 +3,14 @@
 #include <span>
 #include <utility>
 
-#include "base/format.hpp"
 #include "call/timed.hpp"
 #include "skel/error.hpp"
 
 namespace skel::detail {
 
-steal_recorder::steal_recorder(engine& of, checkpoint_options const& options, std::uint64_t type_hash)
-    : writer_(of, options, detail::format("ring_steal|{}", type_hash)) {
-  auto const left = writer_.open().value_or(std::vector<std::byte>{});
+steal_recorder::steal_recorder(engine& of, checkpoint_options const& options, call_description what)
+    : writer_(of, options, std::move(what)) {
+  auto left = writer_.open().value_or(std::vector<std::byte>{});
   if (!left.empty()) {  // otherwise the earlier run had not begun
     try {
       std::span<std::byte const> in(left);
@@ -21,7 +20,8 @@ steal_recorder::steal_recorder(engine& of, checkpoint_options const& options, st
     }
     writer_.costs().restored_tasks = restored_->tasks;
   }
-  writer_.save_first(left);
+  latest_ = std::make_shared<std::vector<std::byte> const>(std::move(left));
+  writer_.save_first();
 }
 
 std::optional<steal_statement> steal_recorder::take_restored() { return std::exchange(restored_, {}); }
@@ -29,6 +29,7 @@ std::optional<steal_statement> steal_recorder::take_restored() { return std::exc
 void steal_recorder::record(steal_statement const& whole) {
   auto bytes = std::make_shared<std::vector<std::byte>>();
   encode(whole, *bytes);
+  if (*bytes == *latest_) return;
   latest_ = std::move(bytes);
   dirty_ = true;
 }

@@ -17,7 +17,7 @@ class steal_recorder {
  public:
   /// Opens the store, reads the checkpoint to resume from, and writes the first checkpoint. Throws
   /// usage_error if the store cannot be used.
-  steal_recorder(engine& of, checkpoint_options const& options, std::uint64_t type_hash);
+  steal_recorder(engine& of, checkpoint_options const& options, call_description what);
 
   /// The state left by an earlier run; empty if that run had not begun or there was none. Call
   /// once.

@@ -40,11 +40,13 @@ bool is_part(std::string_view text) {
 std::optional<part_name> part_name::parse(std::string_view file_name) {
   part_name p;
   p.temporary = file_name.starts_with('.') && take_ending(file_name, ".writing");
+  if (p.temporary) file_name.remove_prefix(1);
   if (!take_ending(file_name, ".shard")) return std::nullopt;
   auto const index = take_field(file_name);
   auto const part = index ? take_field(file_name) : std::nullopt;
   auto const generation = part ? take_field(file_name) : std::nullopt;
   if (!generation || !decimal(*index) || !is_part(*part) || !decimal(*generation)) return std::nullopt;
+  p.object = file_name;
   p.generation = *decimal(*generation);
   return p;
 }

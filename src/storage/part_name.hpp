@@ -10,6 +10,7 @@
 namespace skel::storage {
 
 struct part_name {
+  std::string object{};  ///< its name
   std::uint64_t generation = 0;
   bool temporary = false;  ///< being written, or left by a dead writer
 

@@ -142,6 +142,11 @@ std::vector<stored_generation> repository::candidates() const {
   auto all = catalogue();
   if (all.empty()) return all;
   refuse_others(all);
+  if (std::ranges::none_of(all, [&](auto const& g) { return g.id().starts_with(options_.object); }))
+    throw usage_error(detail::format("{}: no checkpoint with object {}",
+                                     detail::join(directories_of(options_.places), ","), options_.object));
+  std::erase_if(all, [&](auto const& g) { return !is_mine(g); });
+  if (all.empty()) return all;
   std::erase_if(all, [&](auto const& g) {
     bool const lost = g.state() == condition::lost;
     // Of the increments on a lost generation, the first speaks for all.
@@ -165,9 +170,7 @@ std::vector<stored_generation> repository::candidates() const {
 
 std::vector<stored_generation> repository::chosen(std::vector<stored_generation> all) const {
   auto const meant = [&](stored_generation const& g) { return g.id().starts_with(options_.object); };
-  if (!all.empty() && std::ranges::none_of(all, meant))
-    throw usage_error(detail::format("{}: no checkpoint with object {}",
-                                     detail::join(directories_of(options_.places), ","), options_.object));
+  std::erase_if(all, [&](auto const& g) { return !is_mine(g); });
   std::vector<stored_generation> left;
   for (auto const& g : all) {
     auto rivals = rivals_of(g, all);
@@ -188,6 +191,10 @@ std::vector<stored_generation> repository::chosen(std::vector<stored_generation>
     report_(what + ": ignored");
   }
   return left;
+}
+
+bool repository::is_mine(stored_generation const& g) const {
+  return g.identity_hash == options_.identity.hash() && !(options_.apart && options_.apart(g.plan));
 }
 
 void repository::note_attempt(generation_plan const& plan) const {

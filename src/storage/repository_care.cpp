@@ -68,13 +68,16 @@ void repository::remove_old(generation_plan const& plan) const {
   auto const current = std::ranges::find(all, plan, &stored_generation::plan);
   if (current == all.end() || !current->manifest || current->state() == condition::lost)
     throw error(detail::format("generation {} is not committed: older ones are kept", plan.generation));
-  auto const mine = options_.identity.hash();
   auto const id_of = [](stored_generation const& g) { return std::pair(g.plan.generation, g.plan.stamp); };
-  std::set<std::pair<std::uint64_t, std::uint64_t>> staying;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> staying, elsewhere;
   std::set<std::uint64_t> restorable, kept;  // numbers of those kept for themselves, and with their bases
   std::set<bool> kept_in;                    // remote places, local ones
   for (auto const& g : all) {
-    if (g.identity_hash != mine) continue;
+    if (!is_mine(g)) {  // some of its files may be damaged
+      elsewhere.insert(id_of(g));
+      kept.insert(g.plan.generation);
+      continue;
+    }
     bool const useful = g.state() != condition::lost;
     bool only_one = false;
     for (bool const remote : {false, true})
@@ -96,20 +99,23 @@ void repository::remove_old(generation_plan const& plan) const {
   std::set<std::string> others;
   for (auto const& g : all) {
     auto const paths = paths_of(g);
-    if (g.identity_hash != mine)
+    if (!is_mine(g))
       others.insert(paths.begin(), paths.end());
     else if (!staying.contains(id_of(g)))
       old.insert(old.end(), paths.begin(), paths.end());
   }
   for (auto const& path : old) remove_quietly(path);
   std::set<std::string> const gone(old.begin(), old.end());
-  // Hidden files of dead writers, and unreadable files.
+  // Hidden files of dead writers, and unreadable files. Others may be writing objects of other names.
+  std::set<std::string> names{"manifest"};
+  for (auto const& [number, part] : current->parts) names.insert(part.object.name);
   for (auto const& [path, name] : part_files())
-    if (name.generation < plan.generation && (name.temporary || !kept.contains(name.generation)) &&
-        !others.contains(path) && !gone.contains(path))
+    if (name.generation < plan.generation && names.contains(name.object) &&
+        (name.temporary || !kept.contains(name.generation)) && !others.contains(path) && !gone.contains(path))
       remove_quietly(path);
   for (auto const& [path, name] : attempt_files())
-    if (name.generation < plan.generation) remove_quietly(path);
+    if (name.generation < plan.generation && !elsewhere.contains({name.generation, name.stamp}))
+      remove_quietly(path);
 }
 
 stored_generation repository::verify(stored_generation const& what, count_bytes const& progress) const {

@@ -1,5 +1,6 @@
 // What a run asks before it resumes from a store.
 #include <algorithm>
+#include <set>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
@@ -27,16 +28,15 @@ std::string in_words(identity const& who) {
   return who.version.empty() ? who.program : who.program + " " + who.version;
 }
 
-[[noreturn]] void refuse_foreign(stored_generation const& g, identity const& mine) {
+// `what`: how a store of the same program and version differs.
+[[noreturn]] void refuse_foreign(stored_generation const& g, identity const& mine, std::string_view what) {
   auto const where = detail::format("{}: contains generation {} of ", directory_with(g), g.plan.generation);
   if (!g.written_by)
     throw usage_error(detail::format("{}another program, version or problem, expected {}; use another store",
                                      where, in_words(mine)));
   auto const& other = *g.written_by;
   if (other.program == mine.program && other.version == mine.version)
-    throw usage_error(
-        detail::format("{}{} with other options or input; repeat those of that run, or use another store",
-                       where, in_words(mine)));
+    throw usage_error(detail::format("{}{} {}, or use another store", where, in_words(mine), what));
   throw usage_error(
       detail::format("{}{}, expected {}; use another store", where, in_words(other), in_words(mine)));
 }
@@ -93,10 +93,15 @@ void repository::check_at_start() const {
 
 // Another machine comes first: it may hash the same problem differently.
 void repository::refuse_others(std::vector<stored_generation> const& all) const {
-  auto const mine = options_.identity.hash();
+  std::set<std::uint64_t> expected{options_.identity.hash()};
+  for (auto const& writer : options_.beside) expected.insert(writer.hash());
   for (auto const& g : all) {
     for (auto const& [number, part] : g.parts) check_machine(part, options_.machine);
-    if (g.identity_hash != mine) refuse_foreign(g, options_.identity);
+    if (!expected.contains(g.identity_hash))
+      refuse_foreign(g, options_.identity,
+                     options_.beside.empty()
+                         ? "with other options or input; repeat those of that run"
+                         : "in the format of another version of skel; resume with that one");
   }
 }
 

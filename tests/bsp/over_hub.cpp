@@ -76,7 +76,6 @@ struct counting {
 
 TEST_CASE("a rank whose split reads no part continues with the others") {
   store const where;
-  hub::job first(2, 1), second(3, 1);
   auto options = where.options(false);
   std::stop_source stop;
   options.stop = stop.get_token();
@@ -86,7 +85,8 @@ TEST_CASE("a rank whose split reads no part continues with the others") {
     stop.request_stop();
     std::this_thread::sleep_for(300ms);
   };
-  first.run([&](skel::context& ctx) { skel::bsp(ctx, p, options); });
+  hub::job(2, 1).run([&](skel::context& ctx) { skel::bsp(ctx, p, options); });
+  hub::job second(3, 1);
   std::uint64_t sum = 0, restored = 0;
   second.run([&](skel::context& ctx) {
     auto const r = skel::bsp(ctx, counting{}, where.options(true));
@@ -290,9 +290,11 @@ TEST_CASE("a matrix product resumes on other numbers of ranks, bit for bit") {
     auto options = where.options(false);
     std::stop_source stop;
     options.stop = stop.get_token();
-    hub::job first(3, 1);
-    first.run([&](skel::context& ctx) { skel::bsp(ctx, slow_product{product, &stop, &where}, options); });
-    for (int r = 0; r < 3; ++r) CHECK(first.error(r).empty());
+    {
+      hub::job first(3, 1);
+      first.run([&](skel::context& ctx) { skel::bsp(ctx, slow_product{product, &stop, &where}, options); });
+      for (int r = 0; r < 3; ++r) CHECK(first.error(r).empty());
+    }
     std::vector<double> whole;
     hub::job second(after, 1);
     second.run([&](skel::context& ctx) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -179,12 +180,18 @@ struct store {
       std::filesystem::create_directory(directories.back());
     }
   }
-  /// Waits up to half a second for a committed checkpoint. Returns whether there is one.
+  /// Waits for a committed checkpoint of the ranks' states. Returns whether there is one.
   bool wait_for_checkpoint() const {
     auto const holds_manifest = [](std::string const& directory) {
-      auto const files = std::filesystem::directory_iterator(directory);
-      return std::any_of(begin(files), end(files),
-                         [](auto const& f) { return f.path().filename().string().starts_with("manifest."); });
+      std::set<std::string> parts, manifests;  // the numbers of their generations
+      for (auto const& f : std::filesystem::directory_iterator(directory)) {
+        auto const name = f.path().filename().string();
+        auto const dot = name.find('.');
+        auto const number = name.substr(dot + 1, name.find('.', dot + 1) - dot - 1);
+        if (name.starts_with("rank.")) parts.insert(number);
+        if (name.starts_with("manifest.")) manifests.insert(number);
+      }
+      return std::ranges::any_of(manifests, [&](auto const& number) { return parts.contains(number); });
     };
     auto const all_hold = [&] { return std::ranges::all_of(directories, holds_manifest); };
     // A loaded disk takes long to make one durable.

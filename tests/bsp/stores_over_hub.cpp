@@ -4,6 +4,7 @@
 #include <stop_token>
 
 #include "over_hub.hpp"
+#include "skel/farm.hpp"
 
 using namespace bsp_test;
 
@@ -60,7 +61,8 @@ TEST_CASE("a damaged generation is reported and noted, and the previous one is r
   auto const two_manifests = [&] {
     auto const files = std::filesystem::directory_iterator(where.directories[0]);
     return std::count_if(begin(files), end(files), [](auto const& f) {
-             return f.path().filename().string().starts_with("manifest.");
+             auto const name = f.path().filename().string();
+             return name.starts_with("manifest.") && name.find(".3-of-3.") != std::string::npos;
            }) >= 2;
   };
   auto first = where.options(false);
@@ -145,4 +147,83 @@ TEST_CASE("a store of another program, version or problem is refused in one line
     CHECK(text.find(" of test_bsp 1") != std::string::npos);
     CHECK(text.ends_with(" use another store"));
   }
+}
+
+namespace {
+
+// The same types, another result.
+struct shifted_circle : circle {
+  [[nodiscard]] state begin(int rank, int size) const {
+    auto s = circle::begin(rank, size);
+    for (auto& c : s.cells) ++c;
+    return s;
+  }
+};
+
+// Two bsp calls with a farm between them, which share a store.
+struct three_calls {
+  std::vector<std::uint64_t> first, second;
+  std::atomic<int> tasks{0};
+  bool stopped = false;
+
+  three_calls(circle const& program, skel::bsp_options const& options) {
+    hub::job job(3, 1);
+    job.run([&](skel::context& ctx) {
+      auto a = skel::bsp(ctx, program, options);
+      std::uint64_t sum = 0;
+      skel::farm_options farm;
+      farm.checkpoint = options.checkpoint;
+      skel::farm(
+          ctx, skel::indices(50), [&](std::uint64_t i) { return ++tasks, i; },
+          skel::reduced(sum, std::plus<>()), farm);
+      auto later = options;
+      later.stop = {};
+      auto b = skel::bsp(ctx, shifted_circle{}, later);
+      if (!ctx.is_root()) return;
+      CHECK(sum == 50 * 49 / 2);
+      stopped = a.report.stopped_early;
+      first = a.value.whole;
+      second = b.value.whole;
+    });
+    for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("bsp calls and farms that share a store have their own results") {
+  store const where;
+  auto options = where.options(false);
+  options.checkpoint->resume_or_start = true;
+  std::vector<std::uint64_t> second;
+  for (bool const again : {false, true, true}) {
+    INFO(again);
+    three_calls const calls(circle{}, options);
+    CHECK(calls.first == expected());
+    CHECK(calls.second != expected());
+    if (again) CHECK(calls.second == second);
+    CHECK(calls.tasks == (again ? 0 : 50));
+    second = calls.second;
+  }
+}
+
+TEST_CASE("what was saved of later calls is void when a bsp call goes on") {
+  store const where;
+  auto options = where.options(false);
+  options.checkpoint->resume_or_start = true;
+  std::stop_source stop;
+  auto stopping = options;
+  stopping.stop = stop.get_token();
+  circle program;
+  program.event = [&](int, std::uint64_t n) {
+    if (n == 12) stop.request_stop();
+    std::this_thread::sleep_for(n < 12 ? 0ms : 20ms);
+  };
+  three_calls const first(program, stopping);
+  CHECK(first.stopped);
+  CHECK(first.tasks == 50);
+  three_calls const second(circle{}, options);
+  CHECK(second.first == expected());
+  CHECK(second.tasks == 50);
+  CHECK(second.second == first.second);
 }

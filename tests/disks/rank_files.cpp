@@ -232,7 +232,8 @@ TEST_CASE("a repository on the ranks' disks survives the loss of hosts") {
     auto const s = find_places(e.disks(), options);
     std::vector<std::string> problems;
     skel::storage::repository const store(
-        skel::detail::store_options(options, "", s), [&](auto const& p) { problems.push_back(p); }, *s.files);
+        skel::detail::store_options(options, skel::detail::store_content::parts, s),
+        [&](auto const& p) { problems.push_back(p); }, *s.files);
     auto const save = [&](std::vector<std::byte> const& what) {
       auto const plan = store.next(1);
       auto const cost = store.prepare(plan, 0, "rank", what);
@@ -265,7 +266,8 @@ TEST_CASE("a repository on the ranks' disks survives the loss of hosts") {
   on_root(other, [&](auto& e) {
     auto const options = at({"ranks:" + root.file("%h")});
     auto const s = find_places(e.disks(), options);
-    skel::storage::repository const store(skel::detail::store_options(options, "", s), {}, *s.files);
+    skel::storage::repository const store(
+        skel::detail::store_options(options, skel::detail::store_content::parts, s), {}, *s.files);
     auto const back = store.restore();
     REQUIRE(back);
     CHECK(back->parts[0] == later);
@@ -330,7 +332,8 @@ TEST_CASE("shards go to the least loaded hosts, if there are more hosts than sha
       auto options = at({"ranks:" + root.file("%h")});
       options.code = "ida:2,1";
       auto const s = find_places(e.disks(), options);
-      skel::storage::repository const store(skel::detail::store_options(options, "", s), {}, *s.files);
+      skel::storage::repository const store(
+          skel::detail::store_options(options, skel::detail::store_content::parts, s), {}, *s.files);
       auto const plan = store.next(1);
       store.prepare(plan, 0, "results", some_bytes(1000));
       store.commit(plan);
@@ -419,7 +422,8 @@ TEST_CASE("increments of a cluster that is lost during the run are not missed") 
     auto const s = find_places(e.disks(), options);
     std::vector<std::string> problems;
     skel::storage::report_problem const report = [&](auto const& p) { problems.push_back(p); };
-    skel::storage::repository const store(skel::detail::store_options(options, "", s), report, *s.files);
+    skel::storage::repository const store(
+        skel::detail::store_options(options, skel::detail::store_content::parts, s), report, *s.files);
     skel::detail::increments writer(store, report);
     std::uint64_t length = 0;
     auto const save = [&] {

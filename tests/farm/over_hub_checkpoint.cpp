@@ -1,10 +1,15 @@
 // Farms that end early, and others that resume them: finished tasks do not run again.
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <numeric>
 #include <set>
 #include <stop_token>
+#include <thread>
 
 #include "disks/store_of_three.hpp"
 #include "over_hub.hpp"
@@ -340,6 +345,18 @@ TEST_CASE("an invalid, empty, foreign or unrequested store is refused in one lin
   CHECK(refusal(where, where.options(false)) ==
         "there is a checkpoint in a, b, c already: resume it (--resume), or empty the directories");
   CHECK(refusal(where, where.options(true, "letters")).find("use another store") != std::string::npos);
+  store const older;  // without a log of calls
+  skel::storage::repository_options o;
+  for (auto const& d : older.directories) o.places.push_back({d, "", false});
+  o.identity = {"a test", "1", 42};
+  skel::storage::repository const written(o);
+  auto const plan = written.next(1);
+  written.prepare(plan, 0, "results", std::span<std::byte const>());
+  written.commit(plan);
+  CHECK(
+      refusal(older, older.options(true)) ==
+      "a: contains generation 1 of a test 1 in the format of another version of skel; resume with that one, "
+      "or use another store");
   auto other_version = where.options(true);
   other_version.checkpoint->version = "2";
   CHECK(refusal(where, other_version).find("of a test 1, ") != std::string::npos);
@@ -435,4 +452,181 @@ TEST_CASE("a farm of teams resumes from its checkpoint, on other ranks and teams
   auto const [ran, restored] = second.second;
   CHECK(restored >= 60);
   CHECK(ran + restored == all_tasks);
+}
+
+namespace {
+
+// A farm of all tasks, whose results are `factor` times the task. Returns them, on the root.
+std::vector<std::int64_t> multiples(skel::context& ctx, std::int64_t factor, std::atomic<std::uint64_t>& runs,
+                                    skel::farm_options const& options) {
+  std::vector<std::int64_t> all;
+  auto const f = [&, factor](std::uint64_t i) { return ++runs, factor * static_cast<std::int64_t>(i); };
+  skel::farm(ctx, skel::indices(all_tasks), f, skel::into(all), options);
+  return all;
+}
+
+std::size_t files_in(std::string const& directory) {
+  auto const files = std::filesystem::directory_iterator(directory);
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+}  // namespace
+
+TEST_CASE("farms that share a store have their own results, in the first run and in later ones") {
+  store const where;
+  auto options = where.options(false);
+  options.checkpoint->resume_or_start = true;
+  for (int const round : {0, 1, 2}) {
+    INFO(round);
+    std::atomic<std::uint64_t> runs{0};
+    std::vector<std::int64_t> up, down;
+    std::uint64_t sum = 0, product = 0;
+    hub::job job(1 + round);
+    job.run([&](skel::context& ctx) {
+      auto const f = [&](std::uint64_t i) { return ++runs, i; };
+      auto first = multiples(ctx, 3, runs, options);
+      skel::farm(ctx, skel::indices(all_tasks), f, skel::reduced(sum, std::plus<>()), options);
+      auto second = multiples(ctx, -3, runs, options);
+      auto const r =
+          skel::farm(ctx, skel::indices(all_tasks), f, skel::reduced(product, std::bit_xor<>()), options);
+      if (!ctx.is_root()) return;
+      up = first;
+      down = second;
+      CHECK(r.report.checkpoint.value().restored_tasks == (round == 0 ? 0 : all_tasks));
+    });
+    check_no_errors(job, 1 + round);
+    CHECK(runs == (round == 0 ? 4 * all_tasks : 0));
+    REQUIRE(up.size() == all_tasks);
+    REQUIRE(down.size() == all_tasks);
+    std::uint64_t all = 0;
+    for (std::uint64_t i = 0; i < all_tasks; ++i) {
+      CHECK(up[i] == 3 * static_cast<std::int64_t>(i));
+      CHECK(down[i] == -up[i]);
+      all ^= i;
+    }
+    CHECK(sum == all_tasks * (all_tasks - 1) / 2);
+    CHECK(product == all);
+  }
+}
+
+TEST_CASE("a loop of farms leaves few files, and runs no task of earlier steps again") {
+  constexpr int steps = 90, lost_at = 80;
+  store const where;
+  auto options = where.options(false);
+  options.checkpoint->code = "replicate:1";
+  options.checkpoint->store.resize(1);
+  options.checkpoint->resume_or_start = true;
+  for (bool const resumes : {false, true}) {
+    std::atomic<int> runs{0};
+    std::uint64_t state = 1;
+    hub::job job(1);
+    job.run([&](skel::context& ctx) {
+      for (int step = 0; step < steps; ++step) {
+        if (step == lost_at && !resumes) throw std::runtime_error("lost");
+        std::uint64_t next = 0;
+        skel::farm(
+            ctx, skel::indices(3), [&](std::uint64_t i) { return ++runs, 7 * state + i; },
+            skel::reduced(next, std::plus<>()), options);
+        state = next % 1000003;
+      }
+    });
+    CHECK(job.error(0).empty() == resumes);
+    CHECK(runs == 3 * (resumes ? steps - lost_at : lost_at));
+    CHECK(files_in(where.directories[0]) < 160);  // a chain of 64 generations, each with its manifest
+    if (!resumes) continue;
+    std::uint64_t right = 1;
+    for (int step = 0; step < steps; ++step) right = (21 * right + 3) % 1000003;
+    CHECK(state == right);
+  }
+}
+
+TEST_CASE("what was saved of a call is void when an earlier one gets more results") {
+  store const where;
+  auto options = where.options(false);
+  options.checkpoint->resume_or_start = true;
+  for (bool const stops : {true, false}) {
+    std::uint64_t sum = 0;
+    std::vector<std::int64_t> all;
+    std::atomic<std::uint64_t> runs{0};
+    hub::job job(1);
+    job.run([&](skel::context& ctx) {
+      std::uint64_t results = 0;
+      auto const sink = [&](skel::task_id /*id*/, std::uint64_t x) {
+        sum += x;
+        return stops && ++results == 10 ? skel::flow::stop : skel::flow::go_on;
+      };
+      skel::farm(ctx, skel::indices(all_tasks), slow_work, sink, options);
+      all = multiples(ctx, static_cast<std::int64_t>(sum % 1000), runs, options);
+    });
+    check_no_errors(job, 1);
+    CHECK(runs == all_tasks);
+    CHECK(all.at(1) == static_cast<std::int64_t>(sum % 1000));
+  }
+}
+
+namespace {
+
+struct times {
+  std::int64_t factor = 1;
+  std::int64_t operator()(std::int64_t i) const { return factor * i; }
+};
+
+}  // namespace
+
+TEST_CASE("a call with another list, label, number of tasks or function object is refused") {
+  store const where;
+  std::vector<std::int64_t> const list{3, 1, 2};
+  auto const call = [&](std::vector<std::int64_t> const& tasks, std::int64_t factor,
+                        std::string const& label) {
+    auto options = where.options(false);
+    options.checkpoint->resume_or_start = true;
+    options.checkpoint->program.clear();
+    options.label = label;
+    std::vector<std::int64_t> got;
+    hub::job job(1);
+    job.run([&](skel::context& ctx) {
+      skel::farm(ctx, skel::replicated(tasks), times{factor}, skel::into(got), options);
+    });
+    if (job.error(0).empty()) CHECK(got == std::vector<std::int64_t>{3 * factor, factor, 2 * factor});
+    return where.without_path(job.error(0));
+  };
+  CHECK(call(list, 2, "").empty());
+  CHECK(call(list, 2, "").empty());
+  CHECK(call({3, 1, 4}, 2, "")
+            .find("(call 1: other contents of the task list) with other options or input; ") !=
+        std::string::npos);
+  CHECK(call(list, 3, "").find("(call 1: other members of the task function)") != std::string::npos);
+  CHECK(call(list, 2, "steps").find("(call 1: label none instead of steps)") != std::string::npos);
+  CHECK(call({3, 1}, 2, "").find("(call 1: tasks 3 instead of 2)") != std::string::npos);
+  skel::storage::repository_options all;
+  for (auto const& d : where.directories) all.places.push_back({d, "", false});
+  CHECK(skel::storage::repository(all).catalogue().at(0).written_by.value().program.starts_with("test_"));
+}
+
+TEST_CASE("a store that a living job uses is refused in one line") {
+  store const where;
+  std::atomic<bool> begun{false}, refused{false};
+  hub::job first(1);
+  std::jthread const other([&] {
+    while (!begun) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    auto options = where.options(false);
+    options.checkpoint->resume_or_start = true;
+    auto const text = refusal(where, options);
+    INFO(text);
+    CHECK(text.starts_with("a: another job uses this store: "));
+    CHECK(text.find(", process " + std::to_string(getpid()) + ", since 2") != std::string::npos);
+    CHECK(text.ends_with("; wait until it ends, or use another store"));
+    refused = true;
+  });
+  std::uint64_t sum = 0;
+  first.run([&](skel::context& ctx) {
+    auto const f = [&](std::uint64_t i) {
+      begun = true;
+      while (!refused) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return i;
+    };
+    skel::farm(ctx, skel::indices(10), f, skel::reduced(sum, std::plus<>()), where.options(false));
+  });
+  check_no_errors(first, 1);
+  CHECK(sum == 45);
 }

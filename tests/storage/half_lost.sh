@@ -16,8 +16,8 @@ fail() {
   exit 1
 }
 
-newest() { # prints the number of the newest generation of a copy of the store
-  find "$1" -name '*.shard' | sed -n 's/.*\.\([0-9]*\)\.[0-9]*-of-[0-9]*\.[0-9]*\.shard$/\1/p' | sort -n | tail -n 1
+newest() { # prints the number of the newest generation of the state in a copy of the store
+  find "$1" -name 'rank.*.shard' | sed -n 's/.*\.\([0-9]*\)\.[0-9]*-of-[0-9]*\.[0-9]*\.shard$/\1/p' | sort -n | tail -n 1
 }
 
 "$program" "${product[@]}" -o "$folder/alone.bin"

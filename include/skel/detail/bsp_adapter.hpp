@@ -11,6 +11,7 @@
 #include "skel/bsp.hpp"
 #include "skel/bytes.hpp"
 #include "skel/detail/bsp_work.hpp"
+#include "skel/detail/contents.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/detail/type_names.hpp"
 #include "skel/error.hpp"
@@ -39,6 +40,7 @@ class bsp_work_of final : public bsp_work {
   explicit bsp_work_of(P const& program) : program_(program) {}
   [[nodiscard]] std::string types() const override { return type_names(typeid(state), typeid(message), " "); }
   [[nodiscard]] std::string function() const override { return typeid(P).name(); }
+  [[nodiscard]] std::optional<std::uint64_t> members() const override { return members_of(program_); }
   [[nodiscard]] bool splits() const override { return splitting_bsp_program<P>; }
   [[nodiscard]] bool has_neighbours() const override { return neighbouring_bsp_program<P>; }
   void begin(int rank, int size) override { part_ = {program_.begin(rank, size), {}}; }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ class bsp_work {
   /// Mangled names, which distinguish calls.
   [[nodiscard]] virtual std::string types() const = 0;
   [[nodiscard]] virtual std::string function() const = 0;
+  /// A hash of the program's members, if they can be seen; see members_of().
+  [[nodiscard]] virtual std::optional<std::uint64_t> members() const = 0;
   /// Whether the program can split its state for another number of ranks.
   [[nodiscard]] virtual bool splits() const = 0;
   /// Whether the program names the neighbours of a rank.

@@ -290,4 +290,18 @@ template <class Source>
   }
 }
 
+/// Hash of a function object's members, for checkpoints. Returns nothing for lambdas and other classes whose
+/// members cannot be seen, since one of these may be an address.
+template <class F>
+[[nodiscard]] std::optional<std::uint64_t> members_of(F const& f) {
+  constexpr bool seen = std::is_aggregate_v<F> && !std::is_empty_v<F> && route_of<F> == route::raw;
+  if constexpr (seen || (std::is_class_v<F> && route_of<F> == route::traits)) {
+    skel::xxh3_hasher hasher;
+    add_contents(hasher, f);
+    return hasher.value();
+  } else {
+    return static_cast<void>(f), std::nullopt;
+  }
+}
+
 }  // namespace skel::detail

@@ -78,6 +78,8 @@ class farm_work_of final : public farm_work {
       return list_contents(source_, check);
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> members() const override { return members_of(f_); }
+
   void run_packed(task_range const& range, std::uint64_t& at, std::uint64_t end,
                   std::span<task_payload const> payloads, worker_info const& where,
                   std::vector<std::byte>& out) const override {

@@ -78,6 +78,8 @@ class farm_work {
   [[nodiscard]] virtual farm_traits traits() const = 0;
   /// A hash of a replicated list, if it is to be compared; see list_contents().
   [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
+  /// A hash of the task function's members, if they can be seen; see members_of().
+  [[nodiscard]] virtual std::optional<std::uint64_t> members() const = 0;
 
   // Compute threads, concurrently. Runs tasks range[at] ... range[end - 1]; `at` is advanced after
   // each, so that it names the task that threw. `payloads[i]` belongs to range[i] (empty for a

@@ -89,6 +89,7 @@ class steal_work_of final : public steal_work {
     else
       return list_contents(source_, check);
   }
+  [[nodiscard]] std::optional<std::uint64_t> members() const override { return members_of(job_); }
   [[nodiscard]] std::atomic<std::uint64_t>* bound() override {
     if constexpr (bounded)
       return &best_.key();

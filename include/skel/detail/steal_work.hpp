@@ -50,6 +50,8 @@ class steal_work {
   /// For a replicated list: the number of its tasks, and a hash of them if they are to be compared.
   [[nodiscard]] virtual std::optional<std::uint64_t> tasks() const = 0;
   [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
+  /// A hash of the job's members, if they can be seen; see members_of().
+  [[nodiscard]] virtual std::optional<std::uint64_t> members() const = 0;
 
   /// The bound that the tasks of this rank share, as a number that grows as the bound improves; 0:
   /// none is known. Null if the job has no bound.

@@ -10,7 +10,8 @@ namespace skel {
 
 /// Lets a run survive the loss of its root or of all its ranks. Checkpoints are saved as shards in
 /// the directories of a store (docs/reference/checkpoint.md); the page of each skeleton says what it saves.
-/// Must be equal on all ranks.
+/// All calls of a program may share a store, one after the other; a second job that uses it at the same time
+/// is refused with usage_error. Must be equal on all ranks.
 struct checkpoint_options {
   std::string code = "ida:2,1";  ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`
   /// Existing directories that all ranks reach. `ranks:DIR` is DIR on each rank's own host, created
@@ -40,10 +41,15 @@ struct checkpoint_options {
   /// checkpoint, and only encrypted ones are resumed. A missing or a wrong key is a usage_error. If
   /// it is empty, checkpoints are not encrypted.
   std::string key_file{};
-  std::string program = "skel";  ///< only the same program resumes
-  std::string version{};         ///< only the same version resumes
-  std::string
-      problem{};  ///< only the same problem resumes; must encode everything that the result depends on
+  /// Only the same program resumes. Empty: the name of the executable, if all ranks run the same.
+  std::string program{};
+  std::string version{};  ///< only the same version resumes
+  /// Only the same problem resumes. Must name everything that the result depends on and that skel cannot see:
+  /// constants, values that a lambda captures, files that tasks read, the tasks of an on_root source. Of
+  /// itself skel compares the number of the call, its label, its types, the contents of a replicated list
+  /// and the members of a plain task function object (docs/reference/rollback.md). Empty: a run that may
+  /// resume prints a warning.
+  std::string problem{};
 };
 
 }  // namespace skel

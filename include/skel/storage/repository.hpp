@@ -36,9 +36,13 @@ class shard_store;
 
 /// Options of a repository.
 struct repository_options {
-  std::vector<place> places;       ///< where shards go; at least one
-  storage::code code{"ida:1,1"};   ///< of new generations
-  storage::identity identity;      ///< the writer; only an equal identity may resume
+  std::vector<place> places;      ///< where shards go; at least one
+  storage::code code{"ida:1,1"};  ///< of new generations
+  storage::identity identity;     ///< the writer; only an equal identity may resume
+  /// Other writers that save in the same store. Their generations are neither restored nor removed.
+  std::vector<storage::identity> beside{};
+  /// Generations of this writer for which it is true are neither restored nor removed. Empty: none.
+  std::function<bool(generation_plan const&)> apart{};
   std::string home{};              ///< host of this process, see placement_choice
   std::uint64_t remote_every = 0;  ///< see placement_choice
   /// The number of restorable generations to keep, the newest ones; at least 1. The newest
@@ -108,9 +112,9 @@ class repository {
   /// processes agree on one; if one of them cannot read its parts, they agree on the next.
   [[nodiscard]] std::vector<stored_generation> candidates() const;
 
-  /// If several generations have the same number, removes from `all` those that options().object
-  /// does not select. Throws usage_error if it does not decide between the newest ones; reports and
-  /// skips older ambiguous ones.
+  /// Removes from `all` the generations of other writers and those apart. If several of the others have the
+  /// same number, also removes those that options().object does not select. Throws usage_error if it does not
+  /// decide between the newest ones; reports and skips older ambiguous ones.
   [[nodiscard]] std::vector<stored_generation> chosen(std::vector<stored_generation> all) const;
 
   /// Records that a run resumes from this generation.
@@ -199,6 +203,7 @@ class repository {
   std::vector<std::string> repair(stored_object const& found, stored_object const& whole) const;
   void remove_quietly(std::string const& path) const;
   void refuse_others(std::vector<stored_generation> const& all) const;
+  [[nodiscard]] bool is_mine(stored_generation const& g) const;
   void check_usable(stored_object const& o) const;
   [[nodiscard]] stored_object const& usable_part(stored_generation const& from, std::uint32_t part) const;
   void check_key(std::vector<stored_generation> const& all) const;
