@@ -33,24 +33,26 @@ std::optional<std::uint64_t> out_of_memory_kills() {
   return std::nullopt;
 }
 
-constexpr std::array fatal{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
+// After the handler, the instruction that caused one of the first four causes it again.
+constexpr std::array fatal{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGXFSZ};
 
 // For the handler, which may call next to nothing, and for comparison.
 struct {
   int notes = -1;
-  std::string line;
+  std::array<char, 16> line{};
+  std::size_t length = 0;
   std::array<struct sigaction, fatal.size()> before{};
   std::optional<std::uint64_t> kills;
 } at_start;
 
 extern "C" void note_crash(int signal, siginfo_t* info, void* /*context*/) {
   bool const from_others = info->si_code == SI_USER && info->si_pid != getpid();
-  if (!from_others) static_cast<void>(!::write(at_start.notes, at_start.line.data(), at_start.line.size()));
-  for (std::size_t i = 0; i < fatal.size(); ++i)
-    if (fatal[i] == signal) ::sigaction(signal, &at_start.before[i], nullptr);
-  bool const comes_again =
-      info->si_code > 0 && signal != SIGXCPU && signal != SIGXFSZ;  // as the instruction does
-  if (!comes_again) static_cast<void>(std::raise(signal));
+  if (!from_others) static_cast<void>(!::write(at_start.notes, at_start.line.data(), at_start.length));
+  for (std::size_t i = 0; i < fatal.size(); ++i) {
+    if (fatal[i] != signal) continue;
+    ::sigaction(signal, &at_start.before[i], nullptr);
+    if (i >= 4 || info->si_code <= 0) static_cast<void>(std::raise(signal));
+  }
 }
 
 }  // namespace
@@ -59,10 +61,10 @@ void note_end_of(int rank) {
   auto const name = name_of_notes();
   if (name) at_start.notes = ::open(name->c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (at_start.notes < 0) return;  // this host does not see the file
-  auto const who = std::to_string(rank) + " ";
-  at_start.line = who + system_host_name() + "\n";
-  static_cast<void>(!::write(at_start.notes, at_start.line.data(), at_start.line.size()));
-  at_start.line = who + crashed + "\n";
+  auto const who = std::to_string(rank) + " ", runs = who + system_host_name() + "\n",
+             ends = who + crashed + "\n";
+  static_cast<void>(!::write(at_start.notes, runs.data(), runs.size()));
+  at_start.length = ends.copy(at_start.line.data(), at_start.line.size());
   at_start.kills = out_of_memory_kills();
   struct sigaction note {};
   note.sa_sigaction = note_crash;

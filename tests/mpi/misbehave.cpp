@@ -186,8 +186,9 @@ void hang_in_source(skel::context& ctx) {
     return i;
   };
   skel::farm(
-      ctx,
-      skel::on_root([next] { return std::views::iota(std::uint64_t{0}, 10) | std::views::transform(next); }),
+      ctx, skel::on_root([next] {
+        return std::views::iota(std::uint64_t{0}, std::uint64_t{10}) | std::views::transform(next);
+      }),
       [](std::uint64_t i) { return i; }, [](skel::task_id, std::uint64_t) {});
 }
 
