@@ -39,7 +39,7 @@ std::uint64_t hash_of_key(std::string const& file) {
 
 }  // namespace
 
-bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
+bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options, bool again)
     : peer_run(ctx, call_options_of(options, "bsp"), "bsp"),
       work_(work),
       options_(options),
@@ -59,13 +59,13 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, std::move(what));
   }
   if (!is_root()) return;
-  conductor_.emplace(conduct());
+  conductor_.emplace(conduct(again));
   roll_.emplace(all_ranks(), call_.hash());
 }
 
 bsp_run::~bsp_run() = default;
 
-role::bsp_conductor_config bsp_run::conduct() {
+role::bsp_conductor_config bsp_run::conduct(bool again) {
   role::bsp_conductor_config c{.self = rank_,
                                .ranks = context_access::team(ctx_),
                                .splits = work_.splits(),
@@ -73,7 +73,7 @@ role::bsp_conductor_config bsp_run::conduct() {
                                .max_losses = options_.max_losses_per_task,
                                .saves = store_ != nullptr};
   if (!store_) return c;
-  auto const found = store_->open();
+  auto const found = store_->open(again);
   for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
   auto const parts = found.empty() ? 0 : static_cast<int>(found.front().parts);
   if (parts > 0 && parts != ctx_.size() && !work_.splits())
@@ -316,8 +316,8 @@ void bsp_run::end_store(bool complete) {
   if (store_ && complete) store_->complete();
 }
 
-report run_bsp(context& ctx, bsp_work& work, bsp_options const& options) {
-  bsp_run run(ctx, work, options);
+report run_bsp(context& ctx, bsp_work& work, bsp_options const& options, bool again) {
+  bsp_run run(ctx, work, options, again);
   auto r = run.execute();
   run.end_store(!r.stopped_early);
   r.checkpoint = run.checkpoint_costs();

@@ -21,7 +21,7 @@ namespace skel::detail {
 
 class bsp_run final : public peer_run {
  public:
-  bsp_run(context& ctx, bsp_work& work, bsp_options const& options);
+  bsp_run(context& ctx, bsp_work& work, bsp_options const& options, bool again);
   ~bsp_run() override;
 
   void on_lost(int rank) override;
@@ -55,7 +55,7 @@ class bsp_run final : public peer_run {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
-  [[nodiscard]] role::bsp_conductor_config conduct();
+  [[nodiscard]] role::bsp_conductor_config conduct(bool again);
   [[nodiscard]] std::uint64_t hash_of_run() const;
   void do_job(restore_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);

@@ -110,9 +110,9 @@ std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(genera
 
 // --- the root
 
-std::vector<storage::generation_plan> bsp_store::open() {
+std::vector<storage::generation_plan> bsp_store::open(bool again) {
   log_.emplace(engine_, options_, what_);
-  auto const log = log_->open().value_or(std::vector<std::byte>{});
+  auto const log = log_->open(again).value_or(std::vector<std::byte>{});
   auto& stamps = log_->stamps();
   for (std::span<std::byte const> in(log); !in.empty();) stamps.insert(bytes::get_raw<std::uint64_t>(in));
   had_result_ = stamps.contains(complete_mark);

@@ -50,7 +50,8 @@ class bsp_store {
   // --- the root ---
   /// Opens the store and returns the generations to resume from, in order of preference; empty if
   /// the run starts from the beginning. Throws usage_error like store_writer::open().
-  [[nodiscard]] std::vector<storage::generation_plan> open();
+  /// `again`: see store_writer::open().
+  [[nodiscard]] std::vector<storage::generation_plan> open(bool again);
   /// The latest generation begun. Before the first one, the number below those of this run.
   [[nodiscard]] storage::generation_plan const& newest() const { return newest_; }
   /// Whether the checkpoint interval is over.

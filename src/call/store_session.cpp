@@ -42,7 +42,7 @@ store_sessions& store_sessions::of(engine& e) {
   return *static_cast<store_sessions*>(e.stores.get());
 }
 
-std::shared_ptr<store_session> store_sessions::enter(std::string const& store) {
+std::shared_ptr<store_session> store_sessions::enter(std::string const& store, bool again) {
   std::lock_guard const lock(mutex_);
   auto& s = all_[store];
   if (!s) s = std::make_shared<store_session>();
@@ -50,7 +50,7 @@ std::shared_ptr<store_session> store_sessions::enter(std::string const& store) {
     throw usage_error(
         store + ": another call of this program saves in this store at the same time: use another store");
   s->busy = true;
-  ++s->calls;
+  if (!again) ++s->calls;
   return s;
 }
 

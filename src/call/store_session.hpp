@@ -43,6 +43,7 @@ struct call_record {
 struct store_session {
   std::vector<std::shared_ptr<void const>> claims;
   std::uint64_t calls = 0;        // made so far
+  std::uint64_t length = 0;       // of what the last of them has saved
   bool busy = false;              // one of them is in progress
   saved_calls left;               // what an earlier run left of calls that this one has not made yet
   std::uint64_t first_saved = 0;  // the first call of which the log holds something; 0: none
@@ -59,8 +60,9 @@ class store_sessions {
  public:
   /// Those of the process, since a program may make several contexts, unless several jobs share it.
   [[nodiscard]] static store_sessions& of(engine& e);
-  /// Begins a call that saves in this store. Throws usage_error while another one does.
-  [[nodiscard]] std::shared_ptr<store_session> enter(std::string const& store);
+  /// Begins a call that saves in this store, or repeats the last one. Throws usage_error while another one
+  /// does.
+  [[nodiscard]] std::shared_ptr<store_session> enter(std::string const& store, bool again);
   void leave(store_session& s);
   /// As if no call had saved in this store.
   void forget(std::string const& store);

@@ -102,6 +102,7 @@ store_writer::~store_writer() {
   ended_ = true;
   std::ignore = history();
   session_->log = increments_.take();
+  session_->length = length_;
   auto& all = store_sessions::of(engine_);
   all.leave(*session_);
   if (number_ == 1 && !begun_) all.forget(name_of_store(options_));
@@ -175,13 +176,14 @@ void store_writer::open_store() {
   });
 }
 
-std::optional<std::vector<std::byte>> store_writer::open() {
-  session_ = store_sessions::of(engine_).enter(name_of_store(options_));
+std::optional<std::vector<std::byte>> store_writer::open(bool again) {
+  session_ = store_sessions::of(engine_).enter(name_of_store(options_), again);
   number_ = session_->calls;
-  if (number_ == 1) open_store();
+  if (number_ == 1 && !again) open_store();
   increments_.resume_from(std::move(session_->log));
   increments_.begin_call(session_->first_saved > 0 && session_->first_saved < number_);
   if (session_->history) interval_.resumed(*session_->history);
+  if (again) length_ = session_->length;
   auto mine = session_->left.extract(number_);
   if (mine.empty()) return {};
   auto& saved = mine.mapped();

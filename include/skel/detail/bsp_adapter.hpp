@@ -101,23 +101,28 @@ class bsp_work_of final : public bsp_work {
   std::vector<int> neighbours_;
 };
 
+template <bsp_program P>
+result<typename P::state> bsp(context& ctx, P const& program, bsp_options const& options, bool again) {
+  static_assert(
+      can_travel<typename P::state>(),
+      "skel::bsp: the state cannot be saved. Make it a plain struct without pointers or views, give it a "
+      "serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
+  static_assert(
+      can_travel<typename P::message>(),
+      "skel::bsp: the message type cannot be sent. Make it a plain struct without pointers or views, "
+      "give it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
+  static_assert(!steps_on_copy<P>(),
+                "skel::bsp: step must take the state by reference, state&: changes to a copy are lost.");
+  bsp_work_of<P> work(program);
+  auto r = run_bsp(ctx, work, options, again);
+  return {work.take(), std::move(r)};
+}
+
 }  // namespace detail
 
 template <bsp_program P>
 result<typename P::state> bsp(context& ctx, P const& program, bsp_options const& options) {
-  static_assert(
-      detail::can_travel<typename P::state>(),
-      "skel::bsp: the state cannot be saved. Make it a plain struct without pointers or views, give it a "
-      "serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
-  static_assert(
-      detail::can_travel<typename P::message>(),
-      "skel::bsp: the message type cannot be sent. Make it a plain struct without pointers or views, "
-      "give it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
-  static_assert(!detail::steps_on_copy<P>(),
-                "skel::bsp: step must take the state by reference, state&: changes to a copy are lost.");
-  detail::bsp_work_of<P> work(program);
-  auto r = detail::run_bsp(ctx, work, options);
-  return {work.take(), std::move(r)};
+  return detail::bsp(ctx, program, options, false);
 }
 
 }  // namespace skel

@@ -60,7 +60,8 @@ class bsp_work {
                          std::vector<std::vector<std::byte>>& bundles, parallel_loop& loops) = 0;
 };
 
-[[nodiscard]] report run_bsp(context& ctx, bsp_work& work, bsp_options const& options);
+/// `again`: the same call as the one before it, whose checkpoints are this one's.
+[[nodiscard]] report run_bsp(context& ctx, bsp_work& work, bsp_options const& options, bool again);
 
 }  // namespace detail
 }  // namespace skel

@@ -28,10 +28,10 @@ namespace detail {
 
 /// Runs the program until all its parts are gathered by `gathered`.
 template <class P, class Gathered>
-auto gather_repeatedly(context& ctx, P const& program, bsp_options options, Gathered const& gathered)
+auto gather_repeatedly(context& ctx, P const& program, bsp_options const& options, Gathered const& gathered)
     -> result<std::optional<std::vector<typename P::state>>> {
   for (unsigned losses = 1;; ++losses) {
-    auto run = bsp(ctx, program, options);
+    auto run = bsp(ctx, program, options, losses > 1);
     try {
       auto parts = gathered(run);
       return {std::move(parts), std::move(run.report)};
@@ -39,7 +39,6 @@ auto gather_repeatedly(context& ctx, P const& program, bsp_options options, Gath
       bool const deadly = options.max_losses_per_task != 0 && losses > options.max_losses_per_task;
       if (e.rank() == 0 || deadly) throw;
     }
-    if (options.checkpoint) options.checkpoint->resume_or_start = true;
   }
 }
 
