@@ -83,10 +83,12 @@ std::optional<claim_state> read_claim(std::string const& path) {
   return claim_state{{text.data(), static_cast<std::size_t>(n > 0 ? n : 0)}, status.st_mtim};
 }
 
-[[noreturn]] void refuse_claim(std::string const& directory, std::string const& owner) {
-  throw usage_error(
-      detail::format("{}: another job uses this store: {}; wait until it ends, or use another store",
-                     directory, owner.empty() ? "it has just begun" : detail::one_line(owner)));
+[[noreturn]] void refuse_claim(std::string const& directory, std::string const& object,
+                               std::string const& owner) {
+  auto const what = object.empty() ? "job uses this store" : "process writes \"" + object + "\"";
+  throw usage_error(detail::format("{}: another {}: {}; wait until it ends, or use another {}", directory,
+                                   what, owner.empty() ? "it has just begun" : detail::one_line(owner),
+                                   object.empty() ? "store" : "name"));
 }
 
 class held_claim {
@@ -123,15 +125,16 @@ bool is_at(int file, std::string const& path) {
 
 }  // namespace
 
-std::shared_ptr<void const> claim_directory(std::string const& directory) {
-  auto const path = in_directory(directory, ".skel-claim");
+std::shared_ptr<void const> claim_directory(std::string const& directory, std::string const& object) {
+  auto const path = in_directory(directory, (object.empty() ? "" : '.' + object) + ".skel-claim");
   for (auto const end = steady_clock::now() + last_breath;;) {
     claim_file file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (file.value() < 0) return {};
     bool const taken = ::flock(file.value(), LOCK_EX | LOCK_NB) != 0;
     bool const knows_locks = !taken || errno == EWOULDBLOCK;
     if (taken && knows_locks) {
-      if (steady_clock::now() >= end) refuse_claim(directory, read_claim(path).value_or(claim_state{}).words);
+      if (steady_clock::now() >= end)
+        refuse_claim(directory, object, read_claim(path).value_or(claim_state{}).words);
       std::this_thread::sleep_for(look_again);
       continue;
     }
@@ -144,7 +147,7 @@ std::shared_ptr<void const> claim_directory(std::string const& directory) {
       std::this_thread::sleep_for(look_again);
       auto const now = read_claim(path);
       if (!now || now->words.empty()) break;
-      if (!now->same_as(before)) refuse_claim(directory, now->words);
+      if (!now->same_as(before)) refuse_claim(directory, object, now->words);
     }
     if (!is_at(file.value(), path)) continue;
     auto const words = own_words();

@@ -1,4 +1,5 @@
-// A process's claim to a directory: while it lives, no other process uses the checkpoints there.
+// A process's claim to a directory, or to one object in it: while it lives, no other process uses the
+// checkpoints, or writes the object, there.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,9 @@ namespace skel::storage {
 /// The claim is a file with a lock, which the system releases when its owner dies. Some file systems lock for
 /// one host only, so an owner also touches its file every two seconds: a claim of another host that is not
 /// touched for six seconds is taken over.
-[[nodiscard]] std::shared_ptr<void const> claim_directory(std::string const& directory);
+///
+/// With the name of an object, claims only that one.
+[[nodiscard]] std::shared_ptr<void const> claim_directory(std::string const& directory,
+                                                          std::string const& object = {});
 
 }  // namespace skel::storage

@@ -11,6 +11,7 @@
 #include "running.hpp"
 #include "skel/storage/repository.hpp"
 #include "storage/cipher.hpp"
+#include "storage/claim.hpp"
 
 namespace {
 
@@ -432,6 +433,41 @@ TEST_CASE("an increment is listed with its base, and repaired together with it")
 
   for (int const i : {1, 2, 3}) std::filesystem::remove(p.path(i, 2, 1, i - 1));
   CHECK(contains(checkpoint("list --from " + p.directories).text, title + "lost\n"));
+}
+
+TEST_CASE("two processes that store one name at once do not disturb each other") {
+  eight_disks const p;
+  auto const encode = [&](char const* where, std::string const& disks) {
+    std::filesystem::create_directory(p.where.file(where));
+    std::ofstream(p.where.file(where) + "/state.bin", std::ios::binary) << p.data << where;
+    return std::string(SKEL_CHECKPOINT) + " encode --quiet --code ida:6,2 --to " + disks + " " +
+           p.where.file(where) + "/state.bin; echo " + where + " $?; ";
+  };
+  auto const decode = "decode --quiet --from " + p.directories + " -o " + p.out + " state.bin";
+  checkpoint("encode --quiet --code ida:6,2 --to " + p.directories + " " + p.file);
+  std::string turned;
+  for (int i = 8; i-- > 0;) turned += (i == 7 ? "" : ",") + p.disk(i);
+  auto const first = encode("a", p.directories), second = encode("b", turned);
+  for (int i = 0; i < 5; ++i) {
+    auto const both = test::run_program("sh", "-c '(" + first + ") & " + second + " wait'", 100);
+    INFO(both.text);
+    CHECK((contains(both.text, "a 0") && contains(both.text, "b 0")));  // each waits for a short other
+    auto const restored = checkpoint(decode);
+    CHECK(restored.text.empty());
+    CHECK((test::read_file(p.out) == p.data + "a" || test::read_file(p.out) == p.data + "b"));
+    CHECK(checkpoint("verify --quiet --from " + p.directories).code == 0);
+  }
+}
+
+TEST_CASE("an object that another living process writes is refused") {
+  eight_disks const p;
+  auto const claim = skel::storage::claim_directory(p.disk(3), "state.bin");
+  auto const encode = checkpoint("encode --code ida:6,2 --to " + p.directories + " " + p.file);
+  INFO(encode.text);
+  CHECK(encode.code == 2);
+  CHECK(contains(encode.text, "skel-checkpoint: " + p.disk(3) + ": another process writes \"state.bin\": "));
+  CHECK(checkpoint("encode --quiet --name other --code ida:6,2 --to " + p.directories + " " + p.file).code ==
+        0);
 }
 
 TEST_CASE("shards and the restored file have the permissions of the file") {

@@ -17,6 +17,7 @@
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "storage/catalogue.hpp"
+#include "storage/claim.hpp"
 #include "storage/paths.hpp"
 #include "storage/shard_store.hpp"
 #include "tools/checkpoint/generations.hpp"
@@ -183,6 +184,17 @@ stored_object restore(shard_store const& store, std::vector<stored_object> found
   throw error(fmt::format("{}: no generation can be restored", a.name));
 }
 
+// While the result lives, no other process writes objects of this name in these directories. Always in the
+// same order, so that two processes do not wait for each other.
+std::vector<std::shared_ptr<void const>> claim_all(std::vector<std::string> directories,
+                                                   std::string const& name) {
+  std::ranges::sort(directories);
+  std::vector<std::shared_ptr<void const>> claims;
+  for (auto const& d : directories)
+    if (auto c = claim_directory(d, name)) claims.push_back(std::move(c));
+  return claims;
+}
+
 // Checked before anything is read: a mistyped directory is a usage error, not a failure half-way.
 void check_directories(std::vector<std::string> const& directories) {
   for (auto const& d : directories) {
@@ -212,6 +224,7 @@ int encode(arguments const& a) {
   auto const length = in->size();
   check_directories(a.directories);
   same_mode const mode(std::vector{a.file});
+  auto const claims = claim_all(a.directories, name);
   shard_store store(a.directories, warn);
   byte_progress progress("encode " + name, a, length);
   auto const made = store.put(
@@ -230,8 +243,12 @@ int encode(arguments const& a) {
   progress.finish();
   auto const shards = std::views::values(made.shards);
   mode.apply({shards.begin(), shards.end()});
-  if (a.keep != 0 && made.object.generation >= a.keep)
+  if (a.keep != 0 && made.object.generation > a.keep) {
+    auto const whole = store.verify(made);
+    if (std::ranges::find(whole, false) != whole.end())
+      throw error(title(made) + ": the shards just written are damaged: older generations are kept");
     store.remove_older_than(name, made.object.generation - a.keep + 1);
+  }
   if (!a.quiet)
     fmt::print("{}: {} shards of {}, {} in {:.3g} s\n", title(made), how.shards(),
                bytes_in_words(static_cast<double>(made.object.shard_bytes())),
@@ -366,6 +383,7 @@ int repair(arguments const& a) {
   if (a.name.empty()) {
     if (repair_generations(store, found.generations, a, clean)) return clean ? 0 : 1;
   } else {
+    auto const claims = claim_all(a.directories, a.name);
     for (auto const& o : found.objects)
       if (repair_object(store, o, found.objects, a)) return nothing_unreadable(store, o) ? 0 : 1;
   }
