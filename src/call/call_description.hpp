@@ -44,8 +44,8 @@ class call_description {
 /// `function` is the word for the user's function object.
 template <class Work>
 void add_values(call_description& to, std::string_view function, Work const& work) {
-  if constexpr (requires { work.contents(true); })
-    if (auto const hash = work.contents(true)) to.add_hidden("contents of the task list", *hash);
+  if constexpr (requires { work.contents({}); })
+    if (auto const hash = work.contents({})) to.add_hidden("contents of the task list", *hash);
   if (auto const hash = work.members()) to.add_hidden(detail::format("members of the {}", function), *hash);
 }
 

@@ -294,14 +294,9 @@ template <class Source>
 /// members cannot be seen, since one of these may be an address.
 template <class F>
 [[nodiscard]] std::optional<std::uint64_t> members_of(F const& f) {
-  constexpr bool seen = std::is_aggregate_v<F> && !std::is_empty_v<F> && route_of<F> == route::raw;
-  if constexpr (seen || (std::is_class_v<F> && route_of<F> == route::traits)) {
-    skel::xxh3_hasher hasher;
-    add_contents(hasher, f);
-    return hasher.value();
-  } else {
-    return static_cast<void>(f), std::nullopt;
-  }
+  if constexpr (std::is_class_v<F> && !std::is_empty_v<F>)
+    if constexpr (transferable<F> && surely_comparable<F>()) return value_contents(f, true);
+  return static_cast<void>(f), std::nullopt;
 }
 
 }  // namespace skel::detail
