@@ -68,7 +68,7 @@ std::string summary_line(report const& run) {
                            counted(run.tasks_handed_out_again, "task"));
   }
   if (!run.lost_before.empty())
-    text += fmt::format("; lost before: rank {}", fmt::join(run.lost_before, ", "));
+    text += detail::format("; lost before: rank {}", detail::join(run.lost_before, ", "));
   if (!run.failed_tasks.empty()) {
     auto const& first = run.failed_tasks.front();
     text += detail::format("; {} failed, the first is {}: {}", counted(run.failed_tasks.size(), "task"),
