@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
+#include "skel/transfer.hpp"
 
 namespace components {
 
@@ -89,6 +91,15 @@ void skel::transfer_traits<components::edge_part>::pack(components::edge_part co
   bytes::put_varint(out, part.size());
   auto const bytes = std::as_bytes(edges.span());
   out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+// The bytes of a graph's parameters include padding.
+void skel::transfer_traits<components::edge_part>::pack_compared(components::edge_part const& part,
+                                                                 std::vector<std::byte>& out) {
+  if (part.array_ && part.array_->formula)
+    skel::pack(std::tuple(to_string(*part.array_->formula), part.first_, part.last_), out);
+  else
+    pack(part, out);
 }
 
 components::edge_part skel::transfer_traits<components::edge_part>::unpack(std::span<std::byte const>& in) {

@@ -84,5 +84,6 @@ template <>
 struct skel::transfer_traits<components::edge_part> {
   static constexpr bool compared_on_request = true;  // a rank has only its part in memory
   static void pack(components::edge_part const& part, std::vector<std::byte>& out);
+  static void pack_compared(components::edge_part const& part, std::vector<std::byte>& out);
   static components::edge_part unpack(std::span<std::byte const>& in);
 };

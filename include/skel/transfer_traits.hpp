@@ -29,7 +29,7 @@ namespace skel {
 ///
 /// Four members are optional:
 ///
-///     static void pack_compared(picture const& p, std::vector<std::byte>& out);  // for farm_options::audit
+///     static void pack_compared(picture const& p, std::vector<std::byte>& out);  // for comparisons of ranks
 ///     static std::size_t size(picture const& p);  // an estimate of the number of bytes
 ///     static picture unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner);
 ///     static constexpr bool compared_on_request = true;  // values that every rank has: see below
@@ -38,8 +38,8 @@ namespace skel {
 /// what `pack` appends. The third may refer to the bytes of the message instead of copying them. They stay
 /// valid, at any alignment, as long as a copy of `owner` exists. Such a value keeps the whole message in
 /// memory. divide_and_conquer passes an owner for solutions, multi_host for results; other
-/// skeletons call the other `unpack`. The ranks compare what `pack` appends for each element of a replicated
-/// list and for a replicated problem. With compared_on_request they do so only if
+/// skeletons call the other `unpack`. The ranks also compare these bytes of each element of a replicated
+/// list and of a replicated problem. With compared_on_request they do so only if
 /// context_options::check_inputs is true: for types whose `pack` reads or computes what is not in memory.
 template <class T>
 struct transfer_traits {};

@@ -7,6 +7,7 @@ set -euo pipefail
 mpiexec=$1 program=$2 graph=$3
 shift 3
 own_folder
+export SKEL_CHECK_INPUTS=yes  # all edges of graphs that the ranks generate or read
 
 "$program" --generate "$graph" --local dfs --quiet -o "$folder/expected.bin" --write-graph "$folder/graph.skel-edges" --verify
 runs=0
