@@ -256,19 +256,18 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
   linear_part part{c.first, c.last, length, c.sag * all(-1.0F / 3), now.piece};
   until = t1;
   now.partial = use & ~use;
-  vfloat const margin = v.jumps ? c.bulge : where(c.bulge > all(v.tolerance), c.bulge);
+  vfloat const margin = where(c.bulge > all(v.least_bend), c.bulge);
   mask const same =
       (min(c.first, c.last) - margin >= bounds[0]) & (max(c.first, c.last) + margin <= bounds[1]);
-  // Without a knot ahead, small bends are corrected and only large ones are cut. An opaque part behind a jump
-  // shows its front, where no bend is right.
-  float const small = (v.jumps ? 1 : 64) * v.tolerance;
-  mask whole = same & (c.bulge <= all(small));
+  // without a knot ahead, small bends are corrected and only large ones are cut
+  mask whole = same & (c.bulge <= all(v.most_bend));
   if (lit) whole = whole & (now.left <= all(1.0F));
   if (bits(use & ~whole) == 0) return part;
 
   // The number of parts is the root of the wanted ratio, and exactly one if no cut is wanted,
   // regardless of rounding: a ray's bits must not depend on the other rays of its packet.
-  vfloat const wanted = where(use & ~whole, c.bulge) * choose(same, all(1 / small), all(1 / v.tolerance));
+  vfloat const wanted =
+      where(use & ~whole, c.bulge) * choose(same, all(1 / v.most_bend), all(1 / v.tolerance));
   vfloat parts_of_lane = lit ? now.left : all(1.0F);
   for (int n = 1; n < 16 && bits(wanted > all(static_cast<float>(n * n))) != 0; ++n)
     parts_of_lane = choose(wanted > all(static_cast<float>(n * n)),
@@ -277,7 +276,7 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
   vfloat u = all(1.0F) / parts_of_lane;
   vfloat const a2 = (c.sag + c.sag) - all(1.5F) * c.a3, a1 = c.last - c.first - a2 - c.a3;
   polynomial const exact{c.first, a1, a2, c.a3};
-  if (v.jumps) {
+  if (__builtin_expect(v.jumps, false)) {
     vfloat const turn = up_to_extremum(exact, u, use & ~whole);
     cut = cut | (turn < u);
     u = turn;
@@ -291,7 +290,7 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
   vfloat const bound = choose(rising, bounds[1], bounds[0]);
   mask const crosses = choose(rising, to > bound, to < bound);
   vfloat const chord = to - c.first;
-  if (v.jumps && bits(use & crosses) != 0)
+  if (__builtin_expect(v.jumps, false) && bits(use & crosses) != 0)
     u = choose(crosses, crossing(exact, u, bound, rising), u);
   else
     u = choose(crosses, u * min((bound - c.first) / choose(crosses, chord, all(1.0F)), all(1.0F)), u);

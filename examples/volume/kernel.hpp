@@ -53,6 +53,8 @@ struct volume_view {
   pieces_view pieces;
   float tolerance;           ///< scaled
   bool jumps;                ///< whether opacity jumps at a knot
+  float least_bend;          ///< smaller bends are ignored near knots: the tolerance, or 0 if opacity jumps
+  float most_bend;           ///< larger bends are cut where no knot is near
   float least_transparency;  ///< transparency at which a ray ends
   float light[3];            ///< direction towards it
   bool light_from_eye;

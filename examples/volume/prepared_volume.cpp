@@ -126,6 +126,9 @@ void prepared_volume::scale_values(volume_data::grid const& grid, specification 
   view_.end_slice = static_cast<int>(part_.end);
   view_.tolerance = static_cast<float>(spec.tolerance);
   view_.jumps = mapping_->opacity_jumps();
+  view_.least_bend = view_.jumps ? 0 : view_.tolerance;
+  // An opaque part behind a jump shows its front, where no mean bend is right.
+  view_.most_bend = (view_.jumps ? 1 : 64) * view_.tolerance;
   view_.least_transparency = static_cast<float>(1 - spec.visibility_limit);
 }
 
