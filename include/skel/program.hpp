@@ -103,13 +103,12 @@ class session {
   [[nodiscard]] any_schedule schedule() const { return options().schedule(); }
   /// options().farm()
   [[nodiscard]] farm_options farm() const;
-  /// Writes the files and the summary (on standard error) on the root, and returns the exit code: 0, or 3
-  /// if tasks were left out or results may be wrong; standard error names them. Throws skel::error if a
-  /// signal or --time-limit stopped the run, or if a file cannot be written.
+  /// Writes the files on the root, and the summary on standard error. Returns the exit code: 0, or 3 if tasks
+  /// were left out or results may be wrong, which standard error names. Throws skel::error if a signal or
+  /// --time-limit stopped the run, or if a file cannot be written.
   [[nodiscard]] int finish(run_outcome outcome);
 
  private:
-  static void apply(run_options const& options, context& ctx);
   struct impl;
   std::unique_ptr<impl> impl_;
 };

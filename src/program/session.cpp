@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -129,14 +128,11 @@ run_options taken_from(int& argc, char** argv, std::vector<named_value>& shared)
 
 namespace {
 
-// Ranks that are threads of one process share them.
-std::shared_ptr<stop_signals> signals_of_process(std::optional<std::chrono::duration<double>> time_limit) {
-  static std::mutex mutex;
-  static std::weak_ptr<stop_signals> current;
-  std::lock_guard const lock(mutex);
-  auto all = current.lock();
-  if (!all) current = all = std::make_shared<stop_signals>(time_limit);
-  return all;
+void apply(run_options const& options, context& ctx) {
+  if (options.threads) ctx.set_threads(*options.threads);
+  ctx.set_progress(options.progress());
+  ctx.set_quiet(options.quiet);
+  if (options.traces()) ctx.set_trace(true);
 }
 
 }  // namespace
@@ -146,7 +142,7 @@ struct session::impl {
       : ctx(in),
         options(std::move(with)),
         name(std::move(program)),
-        signals(signals_of_process(options.time_limit)),
+        signals(options.time_limit),
         stop_context(signals->token(), [this] { ctx.request_stop(); }),
         live(ctx, options, name) {}
 
@@ -154,7 +150,7 @@ struct session::impl {
   run_options options;
   std::string name;
   std::FILE* summary = stdout;
-  std::shared_ptr<stop_signals> signals;
+  signals_of_process signals;
   std::stop_callback<std::function<void()>> stop_context;
   live_view live;
 };
@@ -175,13 +171,6 @@ session::session(context& ctx, std::string name, run_options options) {
 }
 
 session::~session() = default;
-
-void session::apply(run_options const& options, context& ctx) {
-  if (options.threads) ctx.set_threads(*options.threads);
-  ctx.set_progress(options.progress());
-  ctx.set_quiet(options.quiet);
-  if (options.traces()) ctx.set_trace(true);
-}
 
 run_options const& session::options() const { return impl_->options; }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -28,6 +29,28 @@ class stop_signals {
  private:
   struct impl;
   std::unique_ptr<impl> impl_;
+};
+
+/// The stop_signals of this process, which ranks that are its threads share.
+class signals_of_process {
+ public:
+  explicit signals_of_process(std::optional<std::chrono::duration<double>> time_limit) {
+    std::lock_guard const lock(mutex);
+    signals_ = current.lock();
+    if (!signals_) current = signals_ = std::make_shared<stop_signals>(time_limit);
+  }
+  ~signals_of_process() {
+    std::lock_guard const lock(mutex);  // the next ones begin when these have ended
+    signals_.reset();
+  }
+  signals_of_process(signals_of_process const&) = delete;
+  signals_of_process& operator=(signals_of_process const&) = delete;
+  stop_signals* operator->() const { return signals_.get(); }
+
+ private:
+  static inline std::mutex mutex;
+  static inline std::weak_ptr<stop_signals> current;
+  std::shared_ptr<stop_signals> signals_;
 };
 
 }  // namespace skel::program
