@@ -129,7 +129,7 @@ std::vector<storage::generation_plan> bsp_store::open(bool again) {
   });
   auto const stamp = newest_.stamp;
   stamps.insert(stamp);
-  log_->save_first(logged(stamp), had_result_);  // no part is being written now
+  log_->begin_saving(logged(stamp), had_result_);  // no part is being written now
   newest_ = store_.next(1);
   newest_.stamp = stamp;
   --newest_.generation;
@@ -139,8 +139,7 @@ std::vector<storage::generation_plan> bsp_store::open(bool again) {
 void bsp_store::complete() {
   if (!log_ || had_result_) return;
   wait();
-  log_->append(0, {std::make_shared<std::vector<std::byte> const>(logged(complete_mark))});
-  log_->finish();
+  log_->begin_saving(logged(complete_mark));
 }
 
 void bsp_store::fall_back(std::uint64_t bad, std::uint64_t instead) {

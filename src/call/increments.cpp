@@ -112,7 +112,24 @@ std::vector<increments::link> increments::find(chain const& c,
 }
 
 increments::saved increments::write(storage::run_history const& history) {
+  return write(store_.next(1), history);
+}
+
+increments::saved increments::write_both(storage::run_history const& history) {
+  auto done = write(history);
+  bool const remote = !state_.chains[1].unsaved.empty();
+  if (!both_ || (!remote && state_.chains[0].unsaved.empty())) return done;
+  auto const every = store_.options().remote_every;
   auto plan = store_.next(1);
+  while ((plan.generation % every == 0) != remote) ++plan.generation;
+  if (store_.goes_remote(plan) != remote) return done;  // no place is left there
+  auto const more = write(plan, history);
+  done.cost += more.cost;
+  done.bytes += more.bytes;
+  return done;
+}
+
+increments::saved increments::write(storage::generation_plan plan, storage::run_history const& history) {
   auto& c = chain_of(plan);
   auto const all = store_.reporting_to({}).catalogue();
   if (replaces_) c.generations.resize(c.fixed);  // the others remain in the store until this one is committed

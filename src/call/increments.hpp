@@ -51,6 +51,8 @@ class increments {
   /// first time is an error, since its disks may come back; the second time its content is left out, and
   /// reported.
   [[nodiscard]] saved write(storage::run_history const& history = {});
+  /// The same in both chains, for content that must not wait until each has its turn.
+  [[nodiscard]] saved write_both(storage::run_history const& history);
   /// Whether the next write() may merge generations, which takes longer than to write what is new.
   [[nodiscard]] bool merges() const;
   /// From any thread: write() no longer merges generations unless they are damaged, so that it ends soon.
@@ -74,6 +76,7 @@ class increments {
   struct link;
   [[nodiscard]] chain& chain_of(storage::generation_plan const& plan);
   [[nodiscard]] std::vector<link> find(chain const& c, std::vector<storage::stored_generation> const& all);
+  [[nodiscard]] saved write(storage::generation_plan plan, storage::run_history const& history);
   void give_up(std::uint64_t generation, std::string const& why);
   [[nodiscard]] storage::save_cost prepare(storage::generation_plan const& plan, std::uint64_t length,
                                            std::span<link const> merged, segments const& fresh,

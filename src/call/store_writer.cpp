@@ -204,10 +204,10 @@ bool store_writer::is_of_another_call(std::uint64_t stamp) const {
   });
 }
 
-store_writer::outcome store_writer::write_increment(storage::run_history const& history) {
+store_writer::outcome store_writer::write_increment(storage::run_history const& history, bool both) {
   outcome done;
   try {
-    auto const saved = increments_.write(history);
+    auto const saved = both ? increments_.write_both(history) : increments_.write(history);
     done = {saved.cost, saved.bytes, saved.content, ""};
   } catch (std::exception const& bad) {
     done.error = bad.what();
@@ -242,14 +242,14 @@ std::shared_ptr<std::vector<std::byte> const> store_writer::head(std::uint64_t a
       encode(call_record{number_, at, length, keeps_later, what_.text()}));
 }
 
-void store_writer::save_first(std::vector<std::byte> const& more, bool keeps_later) {
-  bool const first = number_ == 1;
+void store_writer::begin_saving(std::vector<std::byte> const& more, bool keeps_later) {
+  bool const first = number_ == 1 && !begun_;
   if (!first && more.empty() && !increments_.merges()) return;
   if (!more.empty() || (first && !restored_))
     increments_.append(
         {head(length_, more.size(), keeps_later), std::make_shared<std::vector<std::byte> const>(more)});
   ask_at_start(store_, quiet_, [&](storage::repository const& /*store*/) {
-    auto const done = write_increment(history());
+    auto const done = write_increment(history(), !more.empty());
     if (first && !done.error.empty()) throw usage_error(done.error);
     account(done);
   });

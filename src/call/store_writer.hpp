@@ -73,8 +73,8 @@ class store_writer {
   [[nodiscard]] std::optional<std::vector<std::byte>> open(bool again = false);
   /// The first call of a run writes a checkpoint and waits for it. Throws usage_error if the store cannot be
   /// written, so that this is known before hours of computation. A later call merges a long log, which its
-  /// end must not wait for. `more` is appended to the content of any call; see call_record.
-  void save_first(std::vector<std::byte> const& more = {}, bool keeps_later = false);
+  /// end must not wait for. `more` is appended to the content (see call_record), here and in remote places.
+  void begin_saving(std::vector<std::byte> const& more = {}, bool keeps_later = false);
   /// Whether a checkpoint is due and none is in progress.
   [[nodiscard]] bool due(double now);
   /// Seconds between checkpoints at present.
@@ -106,7 +106,7 @@ class store_writer {
     std::string error;
   };
   void open_store();
-  [[nodiscard]] outcome write_increment(storage::run_history const& history);
+  [[nodiscard]] outcome write_increment(storage::run_history const& history, bool both = false);
   [[nodiscard]] storage::run_history history();
   [[nodiscard]] std::shared_ptr<std::vector<std::byte> const> head(std::uint64_t at, std::uint64_t length,
                                                                    bool keeps_later = false);

@@ -44,7 +44,7 @@ farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& tra
       throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
     }
   }
-  writer_.save_first();
+  writer_.begin_saving();
   dirty_ = false;
 }
 

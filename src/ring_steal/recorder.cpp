@@ -21,7 +21,7 @@ steal_recorder::steal_recorder(engine& of, checkpoint_options const& options, ca
     writer_.costs().restored_tasks = restored_->tasks;
   }
   latest_ = std::make_shared<std::vector<std::byte> const>(std::move(left));
-  writer_.save_first();
+  writer_.begin_saving();
 }
 
 std::optional<steal_statement> steal_recorder::take_restored() { return std::exchange(restored_, {}); }

@@ -37,11 +37,13 @@ generations() {
 }
 
 "${command[@]}" --quiet -o "$folder/alone$ending"
+generation=3
+[ "$ending" = .bin ] && generation=5 # the first two of supersteps hold the log of calls
 
 for attempt in 1 2 3 4 5 6; do # repeated if the job ended before it could be killed
   rm -rf "$folder"/node? "$folder/killed$ending"
   on_ranks --quiet -o "$folder/killed$ending" &
-  if kill_at_generation 3 "$store" "$folder"/node{0,1,2,3,4} && [ ! -e "$folder/killed$ending" ]; then break; fi
+  if kill_at_generation $generation "$store" "$folder"/node{0,1,2,3,4} && [ ! -e "$folder/killed$ending" ]; then break; fi
   [ "$attempt" -lt 6 ] || fail "the job could not be killed before its end"
 done
 paris=$(generations 0 1 2) lyon=$(generations 3 4)

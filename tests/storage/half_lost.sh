@@ -54,6 +54,8 @@ while [ -n "$(newest "$folder")" ]; do
 done
 [ $generations -ge 2 ] || fail "expected several generations, found $generations"
 # One more than the code permits.
+rm -rf "${directories[@]}"
+mkdir "${directories[@]}"
 stop_at_generation 1
 rm -rf "${directories[@]::17}"
 mkdir "${directories[@]::17}"

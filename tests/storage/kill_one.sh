@@ -26,8 +26,8 @@ for attempt in 1 2 3 4 5 6; do # repeated if the job ended before the kill
   SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${product[@]}" --checkpoint ida:2,1 \
     --store "$store" --every 50ms --report "$folder/report.json" --trace "$folder/trace.json" -o "$folder/ranks.bin" >"$folder/out" 2>"$folder/errors" &
   launcher=$!
-  for _ in $(seq 400); do # waits for a second generation: the first is then committed
-    [ "$(find "$folder"/d? -type f 2>/dev/null | grep -cE '\.([2-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
+  for _ in $(seq 400); do # waits for a second generation of the states, after the log: the first is then committed
+    [ "$(find "$folder"/d? -type f 2>/dev/null | grep -cE '\.([3-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
     sleep 0.02
   done
   kill_ranks "--store $store" 2
