@@ -51,7 +51,8 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   app.add_option("--brightness", o.brightness,
-                 "factor of lights without a colour: 1 is SPD's rule sqrt(L)/(2L), 2 matches SPD's published pictures")
+                 "factor of lights without a colour: 1 is SPD's rule sqrt(L)/(2L), 2 matches SPD's published "
+                 "pictures")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--view", o.view,

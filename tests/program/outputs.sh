@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Unwritable outputs are refused before the run: one line, exit code 2, and nothing computed. Successes without an output
-# and of --verify say so in a line.
+# Unwritable outputs are refused before the run: one line, exit code 2, and nothing computed. A run without an output
+# and a success of --verify print a line.
 #   outputs.sh FOLDER_OF_PROGRAMS
 set -euo pipefail
 # shellcheck source=tests/programs.sh
@@ -80,7 +80,8 @@ says skel-raytrace 'verified: 256 pixels, without accelerator' "${raytrace[@]}" 
 says skel-raytrace 'no picture written; -o FILE.png writes one' "${raytrace[@]}"
 says skel-volume 'verified: 256 pixels, by brute force' "${volume[@]}" --verify
 says skel-volume 'no picture written; -o FILE.png writes one' "${volume[@]}"
-says skel-isosurface 'verified: [0-9]* vertices and [0-9]* triangles, by the values at the grid points' "${isosurface[@]}" --verify
+says skel-isosurface 'verified: [0-9]* vertices and [0-9]* triangles, by the values at the grid points' \
+  "${isosurface[@]}" --verify
 says skel-isosurface 'no mesh written; -o FILE.ply writes one' "${isosurface[@]}"
 says skel-matmul 'verified: 16 rows, entry by entry' "${matmul[@]}" --verify
 says skel-matmul 'no product written; -o FILE.bin writes one' "${matmul[@]}"
