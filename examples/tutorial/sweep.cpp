@@ -30,7 +30,7 @@ double deflection(setting const& s) {
 int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     skel::program::session self(ctx, "sweep", argc, argv);  // --report, --watch, --threads, ...
-    std::vector<setting> all;  // every rank makes the same list
+    std::vector<setting> all;                               // every rank makes the same list
     for (int d = 1; d <= 5; ++d)
       for (int f = 1; f <= 8; ++f) all.push_back({0.1 * d, 0.1 * f});
     if (ctx.is_root()) std::printf("damping,force,deflection\n");
@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
     };
     auto options = self.farm();
     options.on_error = skel::on_error::retry{.times = 3};
-    auto const [report] = skel::farm(ctx, skel::replicated(all), deflection, self.schedule(),
-                                     skel::ordered(write), options);
+    auto const [report] =
+        skel::farm(ctx, skel::replicated(all), deflection, self.schedule(), skel::ordered(write), options);
     return self.finish({.run = report});
   });
 }
