@@ -66,7 +66,7 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
 // sink as they are computed.
 window_size farm_setup::bytes_of_window() const {
   if (traits.merged || traits.in_place || size == 1) return {};
-  return {window_bytes, traits.result_is_raw ? traits.result_bytes : 0};
+  return {window_bytes, traits.result_is_raw ? traits.result_bytes : 0, traits.ordered};
 }
 
 // In the order in which the tasks begin.

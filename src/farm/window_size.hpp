@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace skel::detail {
 
@@ -10,9 +11,11 @@ class window_size {
  public:
   /// No limit in bytes.
   window_size() = default;
-  /// `known`: bytes of each result; 0: unknown, and until the first one has come the window is as small as it
-  /// may be.
-  window_size(std::uint64_t bytes, std::uint64_t known) : bytes_(bytes), mean_(static_cast<double>(known)) {}
+  /// `known`: bytes of each result; 0: unknown. Until the first one has come, the window of an ordered sink
+  /// is then as small as it may be, since results wait there for those of lower tasks. A larger first deal
+  /// saves other farms a third of their time with few tasks per rank.
+  window_size(std::uint64_t bytes, std::uint64_t known, bool ordered)
+      : bytes_(bytes), mean_(static_cast<double>(known)), begins_small_(ordered) {}
 
   [[nodiscard]] bool limited() const { return bytes_ > 0; }
   /// Results of this many bytes have come. The mean is that of about the latest `remembered` ones.
@@ -24,7 +27,7 @@ class window_size {
   }
   /// `more`: bytes that each open task takes beside its result.
   [[nodiscard]] std::uint64_t tasks(double more) const {
-    if (mean_ == 0) return 0;
+    if (mean_ == 0) return begins_small_ ? 0 : std::numeric_limits<std::uint64_t>::max();
     return static_cast<std::uint64_t>(std::min(1e18, static_cast<double>(bytes_) / (mean_ + more)));
   }
 
@@ -33,6 +36,7 @@ class window_size {
   std::uint64_t bytes_ = 0;
   double mean_ = 0;
   double weight_ = 0;  // number of results that mean_ stands for
+  bool begins_small_ = false;
 };
 
 }  // namespace skel::detail

@@ -61,10 +61,11 @@ full skel-components --generate uniform:n=9,m=9
 full skel-search --queens 6
 full skel-matmul --size 16
 full skel-raytrace --scene balls:1 --size 8x8 --costs
-full skel-isosurface --field sphere --iso 0
+full skel-isosurface --field sphere:9x9x9 --iso 0.5
 full skel-volume --list v.json
 full skel-volume --session=session.txt
 full skel-volume --help
+
 # says NAME LINE ARGUMENTS...: a success prints this line, unless --quiet is given.
 says() {
   program=$programs/$1

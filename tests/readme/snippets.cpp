@@ -121,6 +121,13 @@ std::vector<int> costs(skel::context& ctx) {
 [[maybe_unused]] void checkpoints(skel::context& ctx) {
 #include "rollback_1.inc"
 }
+
+[[maybe_unused]] void time_loop(skel::context& ctx, std::string const& settings) {
+  auto const cells = skel::indices(48);
+  auto const advance = [](std::uint64_t i) { return i; };
+  auto const sink = [](skel::task_id, std::uint64_t) {};
+#include "rollback_2.inc"
+}
 }  // namespace farms
 
 namespace teams {
