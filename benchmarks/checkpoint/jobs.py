@@ -53,11 +53,12 @@ class Hosts:
 
 
 def found_in(directories):
-    """Bytes of all shards of the newest committed checkpoint, and how many were begun."""
+    """Bytes of all shards of the newest committed checkpoint, and how many were begun: generation 1 is the log of calls."""
     names = [(name, os.path.getsize(os.path.join(d, name))) for d in directories for name in os.listdir(d)]
-    committed = max((int(name.split(".")[1]) for name, _ in names if name.startswith("manifest.")), default=0)
     shards = [(int(at[1]), size) for name, size in names if (at := SHARD.fullmatch(name))]
-    return sum(size for number, size in shards if number == committed), max((number for number, _ in shards), default=0)
+    begun = {number for number, _ in shards}
+    committed = max((n for name, _ in names if name.startswith("manifest.") and (n := int(name.split(".")[1])) in begun), default=0)
+    return sum(size for number, size in shards if number == committed), max(begun, default=1) - 1
 
 
 def run(options, place, size, code, every=None, rounds=1):

@@ -90,10 +90,12 @@ class Rows(unittest.TestCase):
     def test_bytes_of_the_newest_committed_generation(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(jobs.found_in([folder]), (0, 0))
-            for name, size in (("rank.1.0-of-2.000.shard", 1), ("rank.12.0-of-2.001.shard", 10), ("rank.12.1-of-2.000.shard", 100),
-                               ("manifest.12.2-of-2.000.shard", 1000), ("rank.13.0-of-2.000.shard", 10000)):
+            for name, size in (("results.1.0-of-1.000.shard", 7), ("rank.2.0-of-2.000.shard", 1),
+                               ("rank.12.0-of-2.001.shard", 10), ("rank.12.1-of-2.000.shard", 100),
+                               ("manifest.12.2-of-2.000.shard", 1000), ("rank.13.0-of-2.000.shard", 10000),
+                               ("results.14.0-of-1.000.shard", 7), ("manifest.14.1-of-1.000.shard", 1000)):
                 (pathlib.Path(folder) / name).write_bytes(bytes(size))
-            self.assertEqual(jobs.found_in([folder]), (110, 13))
+            self.assertEqual(jobs.found_in([folder]), (110, 12))
 
     def test_stores(self):
         place = jobs.Hosts(3, network.Network(4, "1gbit", "/f"))
