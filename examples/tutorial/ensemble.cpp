@@ -1,15 +1,14 @@
-// An ensemble of heat equations: each member runs on a team of two ranks, or of SIZE, with MPI calls of its
-// own. SIZE 0: teams of 1, 2 and 4. A member that diverges is left out; one that ends ranks, too, with exit
-// code 3. The same bytes on any number of ranks, and if ranks but the root are lost. STEPS, default 400: more
-// of them leave time to kill a rank.
+// An ensemble of heat equations: each member runs on a team of two ranks, or SIZE (0: 1, 2 and 4), with MPI
+// calls of its own. A member that diverges is left out; one that ends ranks, too, with exit code 3. The
+// same bytes on any number of ranks, and if ranks but the root are lost. STEPS leave time to kill a rank.
 //     skel-mpiexec --no-ulfm -n 4 ensemble [SIZE [STEPS]]
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <skel/mpi.hpp>
 #include <skel/skel.hpp>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 constexpr int cells = 96, members = 12;
@@ -27,7 +26,7 @@ std::vector<double> heat(MPI_Comm team, double conductivity, int steps) {
     MPI_Sendrecv(&u[1], 1, MPI_DOUBLE, left, 0, &u[n + 1], 1, MPI_DOUBLE, right, 0, team, MPI_STATUS_IGNORE);
     MPI_Sendrecv(&u[n], 1, MPI_DOUBLE, right, 1, &u[0], 1, MPI_DOUBLE, left, 1, team, MPI_STATUS_IGNORE);
     for (int i = 1; i <= n; ++i) next[i] = u[i] + conductivity * (u[i - 1] - 2 * u[i] + u[i + 1]);
-    std::swap(u, next);
+    u.swap(next);
   }
   std::vector<double> rod(cells);
   MPI_Gather(&u[1], n, MPI_DOUBLE, rod.data(), n, MPI_DOUBLE, 0, team);
@@ -54,11 +53,8 @@ int main(int argc, char** argv) {
       std::printf("conductivity %.2f: %.15f\n", 0.05 * static_cast<double>(m + 1), x);
     };
     auto const [report] = skel::farm(ctx, skel::indices(members), middle, skel::ordered(print), options);
-    bool lost = false;
-    for (auto const& f : report.failed_tasks) {  // on the root
+    for (auto const& f : report.failed_tasks)  // on the root
       std::printf("member %llu: %s\n", static_cast<unsigned long long>(f.task), f.text.c_str());
-      lost = lost || f.ended_ranks;
-    }
-    return lost ? 3 : 0;
+    return std::ranges::any_of(report.failed_tasks, &skel::task_failure::ended_ranks) ? 3 : 0;
   });
 }
