@@ -147,9 +147,11 @@ TEST_CASE("a run resumes from the last checkpoint before a task threw") {
   store_of_three const where;
   std::atomic<int> started{0};
   thrower const t{{8, 100, &started}, 900};
-  hub::job job(3, 1);
-  job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), t, options_for(where, false)); });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
+  {
+    hub::job job(3, 1);  // has the store until it ends
+    job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), t, options_for(where, false)); });
+    for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
+  }
   auto const later = search(2, 1, tree{8, 0}, options_for(where, true));
   CHECK(later.result == count(tree{8}));
   CHECK(later.restored() > 0);
