@@ -26,8 +26,8 @@ std::size_t distance(std::string const& a, std::string const& b) {
 }  // namespace
 
 std::string nearest(std::string const& word, std::vector<std::string> const& names) {
-  constexpr std::size_t longest = 40;
-  if (word.empty() || word.size() > longest) return {};
+  constexpr std::size_t longest_word = 40;
+  if (word.empty() || word.size() > longest_word) return {};
   std::string best, begun;
   std::size_t least = word.size() / 3 + 1, beginnings = 0;
   for (auto const& name : names) {

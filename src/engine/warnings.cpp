@@ -42,6 +42,7 @@ std::vector<std::string> unknown_variables(char const* const* environment) {
     if (!name.starts_with(prefix) || std::ranges::find(known, name) != known.end()) continue;
     auto const meant = nearest(name.substr(prefix.size()), [&] {
       std::vector<std::string> rest;
+      rest.reserve(known.size());
       for (auto const& k : known) rest.push_back(k.substr(prefix.size()));
       return rest;
     }());

@@ -274,7 +274,7 @@ estimate slower_of(estimate a, estimate b) { return b.seconds() > a.seconds() ? 
 namespace {
 
 // "1 + n/P" for 1 + n
-std::string divided_by_ranks(std::vector<basis_function> const& basis) {
+std::string words_divided_by_ranks(std::vector<basis_function> const& basis) {
   std::string text = "1";
   for (auto const& f : basis)
     if (!f.factors.empty()) text += " + " + to_string(f) + "/P";
@@ -307,7 +307,7 @@ estimate predict(skeleton_model const& m, machine const* where, point const& siz
       c.warn(detail::format(
           "run: the model does not depend on P, so this is the time of any number of ranks: fit "
           "samples of more ranks, or with --basis \"run={}\"",
-          divided_by_ranks(basis)));
+          words_divided_by_ranks(basis)));
   } else {
     throw usage_error(m.name() + ": the model must have the phase sequential or run");
   }

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ void refuse_in_run_main(std::string const& text) {
 int on_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/) {
   refuse_in_run_main("MPI_Finalize was called in the body of run_main, which ends MPI itself");
   auto all = living_engines();
-  for (auto at = all.rbegin(); at != all.rend(); ++at) (*at)->close_wires(after_mpi);
+  for (auto const& engine : std::views::reverse(all)) engine->close_wires(after_mpi);
   return MPI_SUCCESS;
 }
 

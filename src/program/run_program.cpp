@@ -66,7 +66,7 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
         check_outputs(options);
         check_own_outputs(app, info.outputs);
       });
-      session self(ctx, info.name, options);
+      session self(ctx, info.name, static_cast<run_options const&>(options));
       code = self.finish(in_one_line([&] { return body(ctx, options); }));
     }
     if (ctx.is_root()) flush_output();

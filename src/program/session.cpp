@@ -51,7 +51,7 @@ std::string help_of_options() {
 void require_same_values(context& ctx, std::vector<named_value> const& values) {
   if (ctx.size() == 1) return;
   std::string everything;
-  for (auto const& [name, value] : values) everything += name + "=" + value + "\n";
+  for (auto const& [name, value] : values) everything.append(name).append("=").append(value).append("\n");
   try {
     ctx.require_same("the options", everything);
   } catch (usage_error const&) {  // thrown on every rank, so all ranks look for the option together

@@ -15,6 +15,7 @@
 #include <stop_token>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "base/format.hpp"
 #include "base/one_line.hpp"

@@ -640,11 +640,10 @@ TEST_CASE("contents are compared in every build") {
 
 TEST_CASE("equal lists are never taken for different ones") {
   std::vector<maybe> a(20), b(20);
-  std::memset(static_cast<void*>(a.data()), 0x55, a.size() * sizeof(maybe));
-  std::memset(static_cast<void*>(b.data()), 0xaa, b.size() * sizeof(maybe));
   for (auto* v : {&a, &b})
     for (auto& x : *v) {
       x.number = 1;
+      x.limit = v == &a ? 1.5 : 2.5;  // its bytes stay
       x.limit.reset();
     }
   CHECK(said_by_default(a, b).empty());

@@ -55,9 +55,8 @@ template <class T>
 constexpr bool find_all_bytes_count() {
   if constexpr (std::is_array_v<T>)
     return all_bytes_count<std::remove_extent_t<T>>;
-  else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-    return true;
-  else if constexpr (std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>)
+  else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                     (std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>))
     return true;
   else if constexpr (std::is_trivially_copyable_v<T> && plain_struct<T>)
     return fields_fill<T, fields_of<T>>;
@@ -93,7 +92,7 @@ constexpr bool surely_comparable() {
     return false;
   } else if constexpr ((std::is_same_v<T, Within> || ...) || has_transfer_traits<T> ||
                        std::is_arithmetic_v<T> || std::is_enum_v<T> || numbers_only<T>) {
-    return true;
+    return true;  // NOLINT(bugprone-branch-clone): in this order
   } else if constexpr (is_pair<T> || is_tuple<T> || is_optional<T> || is_variant<T>) {
     return parts_surely_comparable<T, Within...>;
   } else if constexpr (is_container<T> || is_array<T>) {

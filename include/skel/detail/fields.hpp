@@ -21,7 +21,7 @@ constexpr bool is_unnamed() {
   std::string_view const name = __PRETTY_FUNCTION__;
   for (auto const* const kind : {"<unnamed struct", "<unnamed class", "(anonymous struct", "(anonymous class",
                                  "(unnamed struct", "(unnamed class"})
-    if (name.find(kind) != name.npos) return true;
+    if (name.find(kind) != std::string_view::npos) return true;
   return false;
 }
 
@@ -56,7 +56,7 @@ constexpr int count_fields() {
   else if constexpr (!requires { T{BOOST_PP_REPEAT_##z(n, SKEL_NOTHING, ){}}; })          \
     return requires { T{BOOST_PP_REPEAT_##z(n, SKEL_NOTHING, ) any_field{}}; } ? 0 : (n); \
   else
-  BOOST_PP_REPEAT(BOOST_PP_INC(32), SKEL_FIELD, )
+  BOOST_PP_REPEAT(BOOST_PP_INC(32), SKEL_FIELD, )  // NOLINT(bugprone-branch-clone)
 #undef SKEL_FIELD
 #undef SKEL_NOTHING
   return 0;
@@ -111,7 +111,7 @@ inline constexpr bool can_assign<field_list<F...>> = (!std::is_const_v<std::remo
 template <class T>
 constexpr bool is_plain_struct() {
   if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> || requires { std::tuple_size<T>::value; })
-    return false;
+    return false;  // NOLINT(bugprone-branch-clone): in this order
   else if constexpr (!requires { T{}; } || has_base<T> || may_hold_bit_fields<T>)
     return false;
   else if constexpr (field_count<T> == 0)
