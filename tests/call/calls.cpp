@@ -597,7 +597,7 @@ class opaque {  // one member could be an address
   explicit opaque(std::int64_t value = 0) : value_(value) {}
 
  private:
-  std::int64_t value_;
+  [[maybe_unused]] std::int64_t value_;
 };
 struct maybe {
   int number;

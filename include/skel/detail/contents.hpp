@@ -90,9 +90,9 @@ constexpr bool surely_comparable() {
     return surely_comparable<std::remove_extent_t<T>, Within...>();
   } else if constexpr (requires { requires transfer_traits<T>::compared_on_request; }) {
     return false;
-  } else if constexpr ((std::is_same_v<T, Within> || ...) || has_transfer_traits<T> ||
-                       std::is_arithmetic_v<T> || std::is_enum_v<T> || numbers_only<T>) {
-    return true;  // NOLINT(bugprone-branch-clone): in this order
+  } else if constexpr ((std::is_same_v<T, Within> || ...) || has_transfer_traits<T> || numbers_only<T> ||
+                       std::is_arithmetic_v<T> || std::is_enum_v<T>) {  // NOLINT(bugprone-branch-clone)
+    return true;
   } else if constexpr (is_pair<T> || is_tuple<T> || is_optional<T> || is_variant<T>) {
     return parts_surely_comparable<T, Within...>;
   } else if constexpr (is_container<T> || is_array<T>) {
@@ -102,7 +102,7 @@ constexpr bool surely_comparable() {
   } else if constexpr (plain_struct<T>) {
     return parts_surely_comparable<fields_of<T>, Within..., T>;
   } else {
-    return raw_bytes<T> && sizeof(T) < sizeof(void*);
+    return raw_bytes<T> && sizeof(T) < sizeof(void*);  // NOLINT(bugprone-sizeof-expression)
   }
 }
 
