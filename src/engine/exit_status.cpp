@@ -37,7 +37,7 @@ void end_process(int rank, int code, std::string const& reason) {
       flushed->set_value();
     }).detach();
     done.wait_for(std::chrono::seconds(1));
-  } catch (std::system_error const&) {  // no thread can be had: what is buffered is lost
+  } catch (std::system_error const&) {  // no thread can be started: buffered output is lost
   }
   _exit(code);
 }
