@@ -181,6 +181,25 @@ void steal_run::set_apart(loan_id number, debt_id of) {
   d.changed = true;
   d.tasks += std::exchange(worth.tasks, 0);
   worth.sum.clear();
+  role::steal_actions list;
+  if (auto const bad = thrown_by([&] { cut(number, list); })) return fail_task(*bad);
+  perform(list);
+}
+
+void steal_run::cut(loan_id number, role::steal_actions& list) {
+  auto& l = lent_.at(number);
+  auto const all = work_.make_bag();
+  std::span<std::byte const> packed = l.worth.waiting;
+  for (; l.worth.bags > 0; --l.worth.bags) work_.unpack_bag(packed, *all);
+  auto const tasks = all->size();
+  auto const pieces = role_.cut(number, tasks, list);
+  for (std::uint64_t i = 0; i < pieces.count; ++i) {
+    auto const piece = work_.make_bag();
+    work_.move_oldest(*all, tasks * (i + 1) / pieces.count - tasks * i / pieces.count, *piece);
+    auto& to = i == 0 ? l : lent_[pieces.others + i - 1];
+    to = {l.of, {.bags = 1}};
+    work_.pack_bag(*piece, to.worth.waiting);
+  }
 }
 
 void steal_run::lend_again(steal::lend_again const& what) {

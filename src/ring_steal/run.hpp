@@ -97,6 +97,7 @@ class steal_run final : public peer_run {
   void deliver_own() override;
   void accept(debt_id id, std::span<std::byte const> payload);
   void set_apart(loan_id number, debt_id of);
+  void cut(loan_id number, role::steal_actions& list);
   void lend_again(role::steal::lend_again const& what);
   void pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out);
   void settle(debt_id id, std::span<std::byte const> payload);

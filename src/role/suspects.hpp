@@ -24,7 +24,8 @@ inline constexpr unsigned blame_patience = 8;
 /// rank computes. A suspect is blamed once `most_losses` ranks were lost while running it, all but
 /// one of them holding it as a suspect: the first loss only raises the suspicion. A loss of a rank
 /// that also ran other work counts less: one more loss is needed. A loss from outside counts half.
-/// Losses of ranks that are heard from again do not count.
+/// Losses of ranks that are heard from again do not count. An uncertain loss, of a rank that held the
+/// work and perhaps did not run it, counts only if the work would run on the root next.
 ///
 /// `Work` identifies a piece of work: ordered, copyable. A regular value.
 template <class Work>
@@ -33,16 +34,26 @@ class suspects {
   /// `most_losses`: 0 never blames.
   explicit suspects(unsigned most_losses = 2) : most_losses_(most_losses) {}
 
-  /// `rank` was lost while it ran `work`, with no other work (`alone`) or with some. The work must
-  /// be given out again.
-  void add(Work const& work, rank_id rank, bool alone) {
+  /// `rank` was lost while it ran `work`, with no other work (`alone`) or with some; if not
+  /// `certain`, it may only have held it. The work must be given out again.
+  void add(Work const& work, rank_id rank, bool alone, bool certain = true) {
     auto& s = all_[work];
     std::erase_if(s.losses, [&](loss const& l) { return l.rank == rank; });
     bool const watched = s.holder == rank;
-    s.losses.push_back({rank, watched, watched && alone});
+    s.losses.push_back({rank, watched, watched && alone, certain});
     s.holder.reset();
     lost_.insert(rank);
   }
+  /// Only a part of `work` is left, or it is one of its parts: which of them ran is not known.
+  void divide(Work const& work, Work const& part) {
+    auto const at = all_.find(work);
+    if (at == all_.end()) return;
+    auto s = at->second;
+    for (auto& l : s.losses) l.certain = false;
+    all_[part] = std::move(s);
+  }
+  /// Whether the root would run the work next: then uncertain losses count.
+  void only_the_root_is_left(bool left) { counts_uncertain_ = left; }
   /// The work has a result, or is no longer needed. Returns whether it was suspect.
   bool acquit(Work const& work) { return all_.erase(work) > 0; }
   /// The same for all work that comes before `end`.
@@ -79,6 +90,11 @@ class suspects {
 
   [[nodiscard]] bool empty() const { return all_.empty(); }
   [[nodiscard]] bool contains(Work const& work) const { return all_.contains(work); }
+  /// Whether this rank holds `work` as a suspect.
+  [[nodiscard]] bool holds(rank_id rank, Work const& work) const {
+    auto const at = all_.find(work);
+    return at != all_.end() && at->second.holder == rank;
+  }
   /// Whether this rank holds a suspect. It gets no other one meanwhile.
   [[nodiscard]] bool holds_one(rank_id rank) const {
     return std::any_of(all_.begin(), all_.end(), [&](auto const& s) { return s.second.holder == rank; });
@@ -123,7 +139,7 @@ class suspects {
     if (++ticks_ < blame_patience) return std::nullopt;
     verdict v{guilty->first, {}, blamed - 1};
     for (auto const& l : guilty->second.losses)
-      if (lost_.contains(l.rank)) v.ranks.push_back(l.rank);
+      if (counts(l)) v.ranks.push_back(l.rank);
     return v;
   }
 
@@ -134,11 +150,12 @@ class suspects {
     for (auto const& [work, s] : all_) {
       d.add(number(work)).add(static_cast<std::uint64_t>(s.holder.value_or(-1) + 1)).add(s.losses.size());
       for (auto const& l : s.losses)
-        d.add(static_cast<std::uint64_t>(l.rank)).add((l.watched ? 1U : 0U) + (l.alone ? 2U : 0U));
+        d.add(static_cast<std::uint64_t>(l.rank))
+            .add((l.watched ? 1U : 0U) + (l.alone ? 2U : 0U) + (l.certain ? 4U : 0U));
     }
     for (rank_id const r : lost_) d.add(static_cast<std::uint64_t>(r));
     for (rank_id const r : outside_) d.add(static_cast<std::uint64_t>(r));
-    d.add(all_.size()).add(lost_.size()).add(outside_.size()).add(ticks_);
+    d.add(all_.size()).add(lost_.size()).add(outside_.size()).add(ticks_ * 2 + (counts_uncertain_ ? 1 : 0));
   }
 
  private:
@@ -146,6 +163,7 @@ class suspects {
     rank_id rank = 0;
     bool watched = false;  // it was already suspect, and was given to this rank as such
     bool alone = false;    // with no other work running there
+    bool certain = true;   // the rank ran it
     friend bool operator==(loss const&, loss const&) = default;
   };
   struct suspect {
@@ -154,15 +172,18 @@ class suspects {
     friend bool operator==(suspect const&, suspect const&) = default;
   };
 
+  [[nodiscard]] bool counts(loss const& l) const {
+    return lost_.contains(l.rank) && (l.certain || counts_uncertain_);
+  }
   [[nodiscard]] auto losses_alone(suspect const& s) const {
     return std::count_if(s.losses.begin(), s.losses.end(),
-                         [&](loss const& l) { return l.alone && lost_.contains(l.rank); });
+                         [&](loss const& l) { return l.alone && counts(l); });
   }
   [[nodiscard]] bool to_blame(suspect const& s) const {
     if (most_losses_ == 0) return false;
     unsigned lost = 0, watched = 0, alone = 0;  // halves
     for (auto const& l : s.losses) {
-      if (!lost_.contains(l.rank)) continue;
+      if (!counts(l)) continue;
       unsigned const halves = outside_.contains(l.rank) ? 1 : 2;
       lost += halves;
       watched += l.watched ? halves : 0;
@@ -176,6 +197,7 @@ class suspects {
   std::map<Work, suspect> all_;
   std::set<rank_id> lost_, outside_;
   unsigned ticks_ = 0;
+  bool counts_uncertain_ = false;
 };
 
 }  // namespace skel::role

@@ -16,6 +16,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
   c.order = s.order;
   c.records = s.records;
   c.most_losses = s.most_losses;
+  c.most_parcels = s.most_parcels;
   for (int r = 0; r < s.ranks; ++r) {
     c.self = r;
     c.call_hash = call_hash(r);
@@ -165,20 +166,28 @@ std::string world::waits_for() const {
 
 // --- invariants
 
-// A loan may be blamed only for lost ranks that had begun it and made no progress since.
+// A parcel may be blamed only if it is one task, for lost ranks that were running it or a descendant. When
+// the root alone is left, and would be the next to run it: for ranks that held it, one of them having begun
+// it.
 void world::check_blame(int rank, role::blamed const& b) {
   auto const& lent = at(rank).lent;
   auto const l =
       std::find_if(lent.begin(), lent.end(), [&](auto const& x) { return x.second.origin == b.task; });
   require(l != lent.end(), "a loan is blamed that does not exist");
   std::size_t watched = 0;
+  bool ran = l->second.worth.tasks.size() == 1;
   for (int const r : b.ranks) {
     require(lost_[wire(rank, r)], "a loan is blamed for a living rank");
     watched += static_cast<std::size_t>(std::count(l->second.watched.begin(), l->second.watched.end(), r));
+    ran = ran && (at(r).alive || std::count(l->second.ran.begin(), l->second.ran.end(), r) > 0);
   }
   auto const most = scenario_->most_losses;
   require(most > 0 && b.ranks.size() >= most && watched >= std::max(1U, most - 1),
           "a loan is blamed too early");
+  auto const others = lost_.begin() + static_cast<std::ptrdiff_t>(wire(rank, 0));
+  bool const no_other =
+      rank == 0 && std::count(others, others + scenario_->ranks, true) == scenario_->ranks - 1;
+  require(ran || no_other, "a loan is blamed whose task did not run on each lost rank");
   blamed_ = failed_ = true;
 }
 

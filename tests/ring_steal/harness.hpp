@@ -34,6 +34,7 @@ struct scenario : harness_common::peer_scenario {
   std::optional<int> poison;  // a node that kills any rank that runs it
   bool last_words = true;     // everything the killed rank has sent is delivered
   unsigned most_losses = 2;
+  std::uint64_t most_parcels = 256;
   /// Exhaustive exploration: a rank keeps its last task, as the engine does, so that every run reaches a
   /// final state. An early stop is an ordinary event.
   bool explored = false;
@@ -66,6 +67,7 @@ struct loan {
   int begun = 0;               // how often its borrowers have started on it
   int cleared = 0;             // `begun` at the latest statement
   std::vector<int> watched{};  // ranks lost since that statement
+  std::vector<int> ran{};      // those of them that were running this loan, and nothing else
 };
 
 struct debt : statement {
@@ -119,6 +121,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void hear_lost(int rank, int peer) override;
   void hear_tick(int rank) override;
   void please_stop(int rank) override;
+  void dies(int rank) override;
   void send(int rank, int to, role::steal_message const& what) override { send(rank, to, what, 0); }
   void follow_up(int rank) override;
   void add_own(int rank, std::vector<event>& all) const override;
@@ -139,6 +142,10 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void send(int rank, int to, role::steal_message const& what, role::debt_id debt);
   void begin_debt(int rank, debt const& d);
   void set_apart(int rank, role::steal::set_apart const& what);
+  using loan_name = std::pair<int, role::loan_id>;  // the lender and its number
+  /// The loan that a rank runs, or was running when it died.
+  [[nodiscard]] loan_name run_by(int rank) const;
+  void cut(int rank, role::loan_id number);
   void lend_again(int rank, role::steal::lend_again const& what);
   void check_last_record() const;
   [[nodiscard]] std::uint64_t ran() const;
@@ -154,6 +161,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::optional<statement> recorded_;  // the root's latest; a job may restart from it at any time
   std::uint64_t tasks_ = 0, statements_ = 0;
   int poisoned_ = 0, lenders_poisoned_ = 0;
+  std::map<int, loan_name> ran_;  // by rank, at its death
   bool blamed_ = false, root_poisoned_ = false;
 };
 

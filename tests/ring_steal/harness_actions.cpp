@@ -1,4 +1,6 @@
 // The harness's version of the work the engine does for ring_steal's roles.
+#include <algorithm>
+
 #include "harness.hpp"
 
 namespace steal_harness {
@@ -53,6 +55,7 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
       l.worth = cause->body;
       l.cleared = cause->begun;
       l.watched.clear();
+      l.ran.clear();
     } else if (std::holds_alternative<steal::record>(action)) {
       require(rank == 0, "a rank other than the root records a checkpoint");
       recorded_ = state(0, 0);
@@ -97,8 +100,41 @@ void world::set_apart(int rank, steal::set_apart const& what) {
   if (!slips(slip::forgets_a_stated_result)) add(d.result, l.worth.result);
   l.worth = {slips(slip::takes_back_what_was_lent) ? l.lent : l.worth.tasks, none()};
   l.lent = l.worth.tasks;
-  if (l.begun > l.cleared && lost_[wire(rank, l.borrower)]) l.watched.push_back(l.borrower);
+  bool const watched = l.begun > l.cleared && lost_[wire(rank, l.borrower)];
+  if (watched) l.watched.push_back(l.borrower);
+  if (watched && run_by(l.borrower) == loan_name{rank, what.loan}) l.ran.push_back(l.borrower);
   l.cleared = l.begun;
+  cut(rank, what.loan);
+}
+
+world::loan_name world::run_by(int rank) const {
+  auto const& n = at(rank);
+  if (auto const dead = ran_.find(rank); dead != ran_.end()) return dead->second;
+  auto const current = n.role.current();
+  if (!current || !n.debts.contains(*current)) return {-1, 0};
+  return {n.debts.at(*current).lender, n.debts.at(*current).number};
+}
+
+void world::dies(int rank) { ran_[rank] = run_by(rank); }
+
+void world::cut(int rank, role::loan_id number) {
+  auto& n = at(rank);
+  auto& first = n.lent.at(number);
+  auto left = first.worth.tasks;
+  role::steal_actions list;
+  auto const parts = n.role.cut(number, left.size(), list);
+  require(parts.count == std::clamp<std::uint64_t>(left.size(), 1, scenario_->most_parcels), "wrong parcels");
+  for (std::uint64_t i = 0; i < parts.count; ++i) {
+    auto l = first;
+    if (i > 0) l.origin = parts.others + i - 1;
+    if (parts.count > 1) l.ran.clear();  // a parcel of several tasks
+    auto const size = static_cast<std::ptrdiff_t>(left.size() / (parts.count - i));
+    l.worth.tasks.assign(left.begin(), left.begin() + size);
+    left.erase(left.begin(), left.begin() + size);
+    l.lent = l.worth.tasks;
+    n.lent[i == 0 ? number : l.origin] = std::move(l);
+  }
+  perform(rank, list);
 }
 
 void world::lend_again(int rank, steal::lend_again const& what) {
@@ -216,6 +252,7 @@ void node::add_to(role::digest& d) const {
   for (auto const& [id, l] : lent) {
     add_list(d.add(id).add(l.of).add(l.begun > l.cleared), l.lent);
     add_list(d, l.watched);
+    add_list(d, l.ran);
     l.worth.add_to(d);
   }
   d.add(running ? running->first * 1000 + static_cast<std::uint64_t>(running->second) + 1 : 0);

@@ -10,8 +10,9 @@ std::string scenario::describe() const {
   return describe_ranks() + ", " + std::to_string(parent.size()) + " nodes, take " + (half ? "half" : "one") +
          ", order " + std::to_string(static_cast<int>(order)) + (records ? ", records" : "") +
          (bounded ? ", bounded" : "") + ", " + std::to_string(statements) + " statements" +
-         (poison ? ", poison " + std::to_string(*poison) + (last_words ? ", last words" : "") : "") +
-         ", blamed after " + std::to_string(most_losses) + describe_trouble();
+         (poison ? ", poison " + std::to_string(*poison) + (last_words ? ", last words" : "") : "") + ", " +
+         std::to_string(most_parcels) + " parcels, blamed after " + std::to_string(most_losses) +
+         describe_trouble();
 }
 
 namespace {
@@ -47,6 +48,7 @@ scenario poison_scenario(std::uint64_t seed) {
   s.ranks = std::max(s.ranks, 3);
   s.poison = static_cast<int>(dice() % s.parent.size());
   s.last_words = dice() % 2 == 0;
+  s.most_parcels = dice() % 2 == 0 ? 256 : 2 + dice() % 3;
   s.most_losses = dice() % 4 == 0 ? 1 + static_cast<unsigned>(dice() % 3) : 2;
   if (seed % 4 != 0) s.deaths = s.suspicions = 0;
   if (dice() % 2 == 0) s.statements = 0;

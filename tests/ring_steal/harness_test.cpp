@@ -41,12 +41,13 @@ struct last_words_first : steal_harness::fault {
 }  // namespace
 
 // Only the poison kills ranks here, everything a rank has sent is delivered, and ranks make no statements.
-TEST_CASE("a poisonous task costs max_losses_per_task ranks, and more for each lender among them",
+// It is not known whether the first of them ran the task.
+TEST_CASE("a poisonous task costs max_losses_per_task ranks and one, and more for each lender among them",
           "[deaths]") {
   int named = 0, exactly = 0, root_first = 0;
   for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(6000); ++seed) {
     auto const s = steal_harness::poison_scenario(seed);
-    if (s.deaths > 0 || !s.last_words || s.statements > 0) continue;
+    if (s.deaths > 0 || !s.last_words || s.statements > 0 || s.parent.size() > s.most_parcels) continue;
     INFO(s.describe());
     last_words_first order;
     steal_harness::world w(s, &order);
@@ -54,7 +55,7 @@ TEST_CASE("a poisonous task costs max_losses_per_task ranks, and more for each l
     for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) w.step(dice);
     w.settle(dice);
     w.check_end();
-    auto const allowed = static_cast<int>(std::max(2U, s.most_losses));
+    auto const allowed = static_cast<int>(s.most_losses) + 1;
     auto const most = allowed + w.lenders_poisoned() * (allowed - 1);
     if (w.blamed()) {
       ++named;
@@ -64,7 +65,7 @@ TEST_CASE("a poisonous task costs max_losses_per_task ranks, and more for each l
       ++root_first;
     } else {
       CHECK(w.poisoned() == s.ranks - 1);  // only the root is left
-      CHECK(w.poisoned() < most);
+      CHECK(w.poisoned() <= most);
     }
   }
   std::printf(

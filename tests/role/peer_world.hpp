@@ -114,6 +114,8 @@ class peer_world {
   virtual void hear_lost(int rank, int peer) = 0;
   virtual void hear_tick(int rank) = 0;
   virtual void please_stop(int rank) = 0;
+  /// The rank dies now; its state is still there.
+  virtual void dies(int /*rank*/) {}
   /// Attaches the payload to a message and posts it.
   virtual void send(int rank, int to, message const& what) = 0;
   /// Does what the engine does immediately after an event.

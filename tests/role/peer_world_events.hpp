@@ -70,6 +70,7 @@ void peer_world<Scenario, Node, Packet, Actions>::deliver(int from, int to) {
 
 template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::die(int rank, std::uint64_t last_words) {
+  dies(rank);
   ++deaths_;
   died_at_work_ = died_at_work_ || !complete_;
   for (int r = 0; r < scenario_->ranks; ++r) {

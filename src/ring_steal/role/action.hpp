@@ -28,7 +28,7 @@ struct send {
   friend bool operator==(send const&, send const&) = default;
 };
 /// The borrower of `loan` is lost. Merge its stated results into `debt`; keep the remaining tasks
-/// apart under the loan's number.
+/// apart, in parcels as cut() says.
 struct set_apart {
   loan_id loan = 0;
   debt_id debt = 0;

@@ -30,7 +30,7 @@ void loan_book::clear() {
 void loan_book::begun(loan_id number, std::vector<rank_id> const& lost) {
   auto& l = loans_.at(number);
   for (rank_id const r : lost) {
-    suspects_.add(l.origin, r, true);
+    suspects_.add(l.origin, r, true, false);
     l.lost.push_back(r);
   }
   if (suspects_.contains(l.origin)) suspects_.given(l.origin, *l.borrower);
@@ -40,15 +40,32 @@ void loan_book::stated(loan_id number) {
   auto& l = loans_.at(number);
   suspects_.acquit(l.origin);
   l.lost.clear();
-  l.watched = false;
+  l.watched = l.single = false;
 }
 
 void loan_book::set_apart(loan_id number, std::optional<rank_id> lost) {
   auto& l = loans_.at(number);
   l.borrower.reset();
+  l.whole = true;
   if (!lost) return;
-  suspects_.add(l.origin, *lost, true);
+  suspects_.add(l.origin, *lost, true, l.single && suspects_.holds(*lost, l.origin));
   l.lost.push_back(*lost);
+}
+
+loan_book::pieces loan_book::cut(loan_id number, std::uint64_t tasks, std::uint64_t most) {
+  auto const at = loans_.find(number);
+  if (at == loans_.end()) return {};
+  auto& l = at->second;
+  pieces const all{std::clamp<std::uint64_t>(tasks, 1, most), next_};
+  l.whole = false;
+  l.single = tasks <= most;
+  if (all.count > 1) suspects_.divide(l.origin, l.origin);
+  for (; next_ - all.others < all.count - 1; ++next_) {
+    auto& piece = loans_[next_] = l;
+    piece.origin = next_;
+    suspects_.divide(l.origin, piece.origin);
+  }
+  return all;
 }
 
 loan_id loan_book::lend_again(loan_id parcel, rank_id to) {
@@ -62,7 +79,7 @@ loan_id loan_book::lend_again(loan_id parcel, rank_id to) {
 
 std::optional<loan_id> loan_book::next_parcel() const {
   for (auto const& [number, l] : loans_)
-    if (!l.borrower && !suspects_.blames(l.origin)) return number;
+    if (!l.borrower && !l.whole && !suspects_.blames(l.origin)) return number;
   return std::nullopt;
 }
 
@@ -79,7 +96,8 @@ std::optional<loan_id> loan_book::next_parcel(rank_id to) const {
 std::vector<loan_id> loan_book::overdue() {
   std::vector<loan_id> all;
   for (auto& [number, l] : loans_)
-    if (!l.borrower && !suspects_.blames(l.origin) && std::exchange(l.waited, true)) all.push_back(number);
+    if (!l.borrower && !l.whole && !suspects_.blames(l.origin) && std::exchange(l.waited, true))
+      all.push_back(number);
   return all;
 }
 
@@ -103,7 +121,8 @@ std::map<rank_id, std::vector<loan_id>> loan_book::by_borrower() const {
 void loan_book::hash(digest& d) const {
   for (auto const& [number, l] : loans_) {
     d.add(number).add(static_cast<std::uint64_t>(l.borrower.value_or(-1) + 1)).add(l.of).add(l.origin);
-    d.add((l.again ? 1U : 0U) + (l.watched ? 2U : 0U) + (l.waited ? 4U : 0U));
+    d.add((l.again ? 1U : 0U) + (l.watched ? 2U : 0U) + (l.waited ? 4U : 0U) + (l.whole ? 8U : 0U) +
+          (l.single ? 16U : 0U));
     for (rank_id const r : l.lost) d.add(static_cast<std::uint64_t>(r));
     d.add(l.lost.size());
   }

@@ -11,11 +11,12 @@
 
 namespace skel::role {
 
-/// A loan whose borrower is lost becomes a *parcel*. Its tasks may have ended the borrower, so they
-/// are kept apart from the lender's own until another rank borrows all of them under a new number.
-/// A parcel goes to one rank at a time. Its borrower reports when it begins, and states the
-/// remaining tasks periodically. A statement is progress and clears the parcel, so a parcel is
-/// blamed only for ranks that were lost with the same tasks. A regular value.
+/// A loan whose borrower is lost is cut into *parcels*, of one task each if they are not too many. One
+/// of them may have ended the borrower, so they are kept apart from the lender's own until other ranks
+/// borrow them under new numbers. A parcel goes to one rank at a time. Its borrower reports when it
+/// begins, and states the remaining tasks periodically. A statement is progress and clears the parcel.
+/// A parcel of one task is blamed for ranks that were lost after they had begun it. Other losses are
+/// uncertain (suspects), since most tasks of a loan only wait. A regular value.
 class loan_book {
  public:
   struct loan {
@@ -25,6 +26,8 @@ class loan_book {
     bool again = false;           ///< it was a parcel before
     bool watched = false;         ///< a lent parcel without a statement so far
     bool waited = false;          ///< a parcel that no rank has requested since the last tick
+    bool whole = false;           ///< a parcel that is not cut yet
+    bool single = false;          ///< a parcel of one task
     std::vector<rank_id> lost{};  ///< borrowers lost since the last progress
     friend bool operator==(loan const&, loan const&) = default;
   };
@@ -47,6 +50,13 @@ class loan_book {
   void stated(loan_id number);
   /// The tasks become a parcel of this rank. `lost`: the borrower, if it was lost.
   void set_apart(loan_id number, std::optional<rank_id> lost);
+  /// Parcels that a loan is cut into: the loan itself, and others with consecutive numbers.
+  struct pieces {
+    std::uint64_t count = 0;  ///< with the loan itself
+    loan_id others = 0;       ///< the number of the first of the others
+  };
+  /// Cuts a loan of `tasks` tasks that was set apart into at most `most` parcels of equal size.
+  pieces cut(loan_id number, std::uint64_t tasks, std::uint64_t most);
   /// Lends a parcel to rank `to`. Returns the number of the new loan.
   loan_id lend_again(loan_id parcel, rank_id to);
   /// A parcel that may be lent now. `to`: to this rank, which may then hold only one parcel.
@@ -57,6 +67,7 @@ class loan_book {
 
   void heard(rank_id rank) { suspects_.heard(rank); }
   void from_outside(rank_id rank) { suspects_.from_outside(rank); }
+  void only_the_root_is_left(bool left) { suspects_.only_the_root_is_left(left); }
   /// The loans of this rank have already become parcels.
   void lost(rank_id rank) { suspects_.take_back(rank); }
   /// Parcels that no rank has requested since the last tick.

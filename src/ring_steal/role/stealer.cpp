@@ -247,6 +247,15 @@ void stealer::set_apart(loan_id number, std::optional<rank_id> lost, steal_actio
   out.push_back(steal::set_apart{number, lent_[number].of});
 }
 
+loan_book::pieces stealer::cut(loan_id loan, std::uint64_t tasks, steal_actions& out) {
+  auto const all = lent_.cut(loan, tasks, config_.most_parcels);
+  if (all.count == 0) return all;
+  debts_.at(lent_[loan].of).loans += all.count - 1;
+  place_parcels(out);
+  turn_to_work(out);
+  return all;
+}
+
 void stealer::lend_again(loan_id parcel, rank_id to, steal_actions& out) {
   loan_id const number = lent_.lend_again(parcel, to);
   out.push_back(steal::lend_again{parcel, to, {number, true, true, bounds_.best()}});
@@ -266,8 +275,11 @@ std::optional<rank_id> stealer::first_rank(Suits const& suits) const {
 
 // Lends to waiting thieves; other ranks get a parcel when they ask.
 void stealer::place_parcels(steal_actions& out) {
-  if (!attendance_.active() || !lent_.next_parcel()) return;
-  if (!first_rank([&](rank_id r) { return may_borrow_parcels(r); })) {
+  if (!attendance_.active()) return;
+  bool const no_other = !first_rank([&](rank_id r) { return may_borrow_parcels(r); });
+  lent_.only_the_root_is_left(no_other && config_.self == config_.root);
+  if (!lent_.next_parcel()) return;
+  if (no_other) {
     while (auto const parcel = lent_.next_parcel()) run_parcel(*parcel, out);
     return;
   }

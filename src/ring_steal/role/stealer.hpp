@@ -21,8 +21,9 @@ struct stealer_config {
   rank_range ranks;  ///< all ranks, in the order of the ring
   ring_order order = ring_order::doubling;
   std::uint64_t call_hash = 0;
-  bool records = false;      ///< the root records the value of debt 0
-  unsigned most_losses = 2;  ///< ranks lost with the same tasks before these are blamed; 0: never
+  bool records = false;              ///< the root records the value of debt 0
+  unsigned most_losses = 2;          ///< ranks lost with the same task before it is blamed; 0: never
+  std::uint64_t most_parcels = 256;  ///< of one loan
   friend bool operator==(stealer_config const&, stealer_config const&) = default;
 };
 
@@ -31,7 +32,7 @@ struct stealer_config {
 /// The lender keeps the tasks until it is paid. When the root's debt 0 is paid, the run is
 /// complete. One book thus provides termination, exactly-once counting and takeover.
 ///
-/// - A borrower is lost: its loan becomes a parcel of the lender (loan_book), and results for that
+/// - A borrower is lost: its loan becomes parcels of the lender (loan_book), and results for that
 ///   loan are ignored.
 /// - A lender is lost: the debt is void. The borrower drops it and revokes the loans it made from
 ///   it; the lender's own lender has the work done again.
@@ -90,6 +91,9 @@ class stealer {
   void quiet(steal_actions& out);
   void on(rank_id from, steal_message const& m, steal_actions& out);
   void lost(rank_id rank, steal_actions& out);
+  /// Performing set_apart, the engine found `tasks` remaining tasks in this loan. Returns the parcels
+  /// to cut them into: the loan itself, with the oldest tasks, and the others; none if it is void.
+  loan_book::pieces cut(loan_id loan, std::uint64_t tasks, steal_actions& out);
   void from_outside(rank_id rank) { lent_.from_outside(rank); }
   void tick(steal_actions& out);
 
