@@ -40,8 +40,9 @@ struct ring_steal_options {
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "ring_steal"
-  /// Number of lost ranks that ran the same work after which the run ends with task_error. The work
-  /// is then likely to end the remaining ranks too. 0: never.
+  /// Number of ranks that were lost while each ran the same task alone, after which the run ends with
+  /// task_error: the task is likely to end the remaining ranks too. The first lost rank
+  /// that had borrowed it does not count, unless only the root is left to run it. 0: never.
   unsigned max_losses_per_task = 2;
   /// Saves the merged result and the remaining tasks, periodically and at the end. A later run, on
   /// any number of ranks, resumes from there (docs/reference/rollback.md).
