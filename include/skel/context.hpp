@@ -88,9 +88,11 @@ struct context_options {
   /// elements with serialize(), 10,000 of each list. Builds with assertions (NDEBUG undefined) compare
   /// these as well.
   std::optional<bool> check_inputs{};
-  /// Farms run every task on two ranks and compare the results, as with farm_options::audit = 1, unless they
-  /// have an audit or cannot have one. Finds tasks whose result depends on the rank that runs them.
-  bool check_tasks = false;
+  /// Finds tasks whose result depends on the rank that runs them. True: farms run every task on two ranks
+  /// and compare the results, as with farm_options::audit = 1, unless they have an audit or cannot have
+  /// one. Empty: in builds with assertions (NDEBUG undefined) the root runs a short task of each of up to
+  /// eight other ranks again, after the farm, and warns of a difference in one line.
+  std::optional<bool> check_tasks{};
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
   /// Reads the defaults from the environment. Throws usage_error for a variable that cannot be

@@ -90,7 +90,7 @@ context_options context_options::from_environment() {
     o.host_load = load;
   }
   o.check_inputs = yes_or_no("SKEL_CHECK_INPUTS");
-  o.check_tasks = yes_or_no("SKEL_CHECK_TASKS").value_or(false);
+  o.check_tasks = yes_or_no("SKEL_CHECK_TASKS");
   return o;
 }
 

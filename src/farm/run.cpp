@@ -46,6 +46,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   worker_ = role::farm_worker(setup_.worker(engine_, call_.hash(), threads_));
   if (is_root() && setup_.options.audit > 0) audits_.emplace(work, engine_);
   if (!is_root()) return;
+  if (setup_.checks_ranks(engine_.options().check_tasks)) rank_check_.emplace(work);
   ledger_.emplace(setup_.ledger(call_.hash(), in_place_, sink_.restored_tasks()));
   resize_window();
 }
@@ -196,6 +197,7 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
     batch.ranges = results->ranges;
     whole.drop_front(size - body.size());
     batch.packed = std::move(whole);
+    if (rank_check_ && thrown_by([&] { rank_check_->keep(from, batch); })) rank_check_.reset();
   } else if (auto const* const stock = std::get_if<role::farm::stock>(&m);
              stock != nullptr && is_root() &&
              std::exchange(finished_[from], stock->finished) != stock->finished) {
@@ -224,7 +226,7 @@ audit_report farm_run::audited() const {
   a.checked = from.checked();
   a.unchecked = from.unchecked();
   for (auto const& f : from.faults()) {
-    if (engine_.options().check_tasks && !engine_.options().quiet)
+    if (engine_.options().check_tasks.value_or(false) && !engine_.options().quiet)
       std::fprintf(
           stderr,
           "skel: farm: task %llu has another result on rank %d than on two other ranks: a task must not "
@@ -259,6 +261,9 @@ std::string farm_run::ledger_state() const { return detail::format("{} given", l
 
 namespace {
 
+// Tasks that take longer are not run once more.
+constexpr double checked_task_seconds = 0.1;
+
 template <class Run>
 report run_to_the_end(Run& run) {
   report r;
@@ -275,13 +280,29 @@ report run_to_the_end(Run& run) {
 
 }  // namespace
 
+void farm_run::check_ranks(report const& r) {
+  if (!rank_check_ || engine_.options().quiet) return;
+  double busy = 0;
+  for (auto const& rank : r.per_rank) busy += rank.busy_seconds;
+  if (busy > checked_task_seconds * static_cast<double>(r.tasks)) return;
+  auto const found = rank_check_->find({rank_, 0, threads_, engine_.device(0)}, checked_task_seconds);
+  if (!found) return;
+  std::fprintf(
+      stderr,
+      "skel: farm: task %llu has another result on rank %d than on rank %d: a task must not depend on "
+      "the rank that runs it (a check of builds with assertions; SKEL_CHECK_TASKS=no turns it off)\n",
+      static_cast<unsigned long long>(work_.task_at(found->task)), found->rank, rank_);
+}
+
 report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_options const& options) {
   if (forms_teams(work.traits(), options, ctx.size())) {
     team_farm_run run(ctx, work, policy, options);
     return run_to_the_end(run);
   }
   farm_run run(ctx, work, policy, options);
-  return run_to_the_end(run);
+  auto r = run_to_the_end(run);
+  run.check_ranks(r);
+  return r;
 }
 
 }  // namespace skel::detail

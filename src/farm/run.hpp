@@ -12,6 +12,7 @@
 #include "farm/role/ledger.hpp"
 #include "farm/role/worker.hpp"
 #include "pace.hpp"
+#include "rank_check.hpp"
 #include "unsent.hpp"
 
 namespace skel::detail {
@@ -32,6 +33,8 @@ class farm_run final : public farm_call<farm_roles> {
   farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
 
   void idle_work() override { drain_sink(); }
+  /// After the run: warns of a task whose result depends on the rank.
+  void check_ranks(report const& r);
 
  private:
   // Padded so that threads do not share cache lines.
@@ -91,6 +94,7 @@ class farm_run final : public farm_call<farm_roles> {
   range_list accepted_;                     // tasks of the current message that the ledger accepted
   int sender_ = 0;                          // of the current message
   std::optional<audit_book> audits_;        // on the root, with audits
+  std::optional<rank_check> rank_check_;    // on the root of a program with assertions
   std::atomic<std::uint64_t> recorded_{0};  // with audits: for the progress line
   std::vector<thread_state> state_;
   bool must_end_ = false;  // a task runs over its time limit

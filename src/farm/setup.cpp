@@ -43,7 +43,8 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
       root(root_rank) {
   if (traits.payload) policy = for_stream(std::move(policy));
   if (policy.more == more_from::root_then_ranks && (options.run_once || traits.merged)) policy.copies = false;
-  if (options.audit == 0 && context_access::engine_of(ctx).options().check_tasks && may_audit())
+  if (options.audit == 0 && context_access::engine_of(ctx).options().check_tasks.value_or(false) &&
+      may_audit())
     options.audit = 1;
   check_choices();
   if (options.cost) {
@@ -164,6 +165,10 @@ void farm_setup::check_choices() const {
 
 bool farm_setup::may_audit() const {
   return !traits.merged && !forms_teams(traits, options, size) && !options.run_once && workers().count > 1;
+}
+
+bool farm_setup::checks_ranks(std::optional<bool> check_tasks) const {
+  return traits.checked && !check_tasks && !traits.payload && !traits.takes_team && may_audit();
 }
 
 void farm_setup::check_audit() const {

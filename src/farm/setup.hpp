@@ -43,6 +43,8 @@ struct farm_setup {
   }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;
+  /// Whether the root runs a few tasks of other ranks again (rank_check).
+  [[nodiscard]] bool checks_ranks(std::optional<bool> check_tasks) const;
   /// The limit in bytes for the window, if there is one.
   [[nodiscard]] window_size bytes_of_window() const;
   /// What these tasks cost; unknown: their number.

@@ -703,8 +703,8 @@ TEST_CASE("SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS are yes, no or an error") {
   CHECK(found("") == std::nullopt);
   CHECK_THROWS_WITH(found("1"), "SKEL_CHECK_INPUTS must be yes or no, found \"1\"");
   unsetenv("SKEL_CHECK_INPUTS");
-  CHECK_FALSE(skel::context_options::from_environment().check_tasks);
+  CHECK_FALSE(skel::context_options::from_environment().check_tasks.has_value());
   setenv("SKEL_CHECK_TASKS", "yes", 1);
-  CHECK(skel::context_options::from_environment().check_tasks);
+  CHECK(skel::context_options::from_environment().check_tasks == true);
   unsetenv("SKEL_CHECK_TASKS");
 }

@@ -1,12 +1,10 @@
 #include "skel/observe/progress.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "catch.hpp"
 #include "skel/error.hpp"
+#include "standard_error.hpp"
 #include "support.hpp"
 
 using namespace skel::observe;
@@ -19,20 +17,6 @@ progress_state at(std::uint64_t done, std::uint64_t total, double seconds) {
   state.total = total;
   state.seconds = seconds;
   return state;
-}
-
-// Returns what `body` prints to standard error, which is redirected to a file.
-template <class F>
-std::string standard_error_of(F&& body) {
-  test::temporary_directory const directory;
-  int const saved = ::dup(STDERR_FILENO);
-  int const file = ::open(directory.file("err").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  ::dup2(file, STDERR_FILENO);
-  body();
-  ::dup2(saved, STDERR_FILENO);
-  ::close(saved);
-  ::close(file);
-  return test::read_file(directory.file("err"));
 }
 
 }  // namespace
@@ -111,7 +95,7 @@ TEST_CASE("no number of seconds is too strange for a progress line") {
 }
 
 TEST_CASE("without a terminal there is a line per 10 %") {
-  auto const text = standard_error_of([] {
+  auto const text = test::standard_error_of([] {
     progress_display display("rows", progress_mode::always);
     for (std::uint64_t i = 0; i <= 1000; ++i) display.update(at(i, 1000, 0.01 * static_cast<double>(i)));
     display.finish(at(1000, 1000, 10));
@@ -124,7 +108,7 @@ TEST_CASE("without a terminal there is a line per 10 %") {
 }
 
 TEST_CASE("without a terminal each loss has a line at once") {
-  auto const text = standard_error_of([] {
+  auto const text = test::standard_error_of([] {
     progress_display display("rows", progress_mode::always);
     for (std::uint64_t i = 0; i <= 1000; ++i) {
       auto state = at(i, 1000, 0.01 * static_cast<double>(i));
@@ -141,7 +125,7 @@ TEST_CASE("without a terminal each loss has a line at once") {
 
 TEST_CASE("without a terminal, auto is silent for runs shorter than a second") {
   auto const run = [](double seconds, progress_mode mode) {
-    return standard_error_of([&] {
+    return test::standard_error_of([&] {
       progress_display display("rows", mode);
       for (std::uint64_t i = 0; i <= 10; ++i)
         display.update(at(i, 10, seconds * 0.1 * static_cast<double>(i)));
@@ -155,7 +139,7 @@ TEST_CASE("without a terminal, auto is silent for runs shorter than a second") {
 }
 
 TEST_CASE("a stream of unknown length has a line every 10 s") {
-  auto const text = standard_error_of([] {
+  auto const text = test::standard_error_of([] {
     progress_display display("stream", progress_mode::automatic);
     progress_state state;
     for (int i = 0; i <= 350; ++i) {

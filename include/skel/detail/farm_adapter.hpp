@@ -59,6 +59,7 @@ class farm_work_of final : public farm_work {
     t.merged = merged;
     t.in_place = in_place;
     t.takes_team = takes_team<F, task>;
+    t.checked = checked_build;
     if constexpr (is_ordered<Sink>) {
       require_count("farm", "the window of an ordered sink", sink_.window);
       t.window = sink_.window;

@@ -53,6 +53,7 @@ struct farm_traits {
   bool merged = false;
   bool in_place = false;  // the root can compute results where they will stay
   bool takes_team = false;
+  bool checked = false;  // compiled with assertions
   std::uint64_t window = 0;
   std::string types{};     // mangled: task -> result
   std::string function{};  // likewise
