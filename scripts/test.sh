@@ -7,9 +7,12 @@ usage() {
   cat <<'TEXT'
 usage: scripts/test.sh [--all] [--no-install] [--help]
 
-Builds skel and runs its tests and checks; prints a summary, and fails if any step fails:
+Builds skel and runs its tests and checks; prints the seconds of each step and the slowest tests, and fails if any
+step fails:
   release    optimised build, all tests (including headers alone, compile errors, install and consume)
-  asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+  asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer, programs over MPI with three ranks only,
+             without the tutorial and the snippets of the documentation
+  kills      tests of the release build that kill ranks, or wait for time limits, beside the compilation of asan
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
   scripts    includes stay within their permitted rooms; recipes of packages; licences (REUSE); shellcheck, if installed
@@ -47,8 +50,13 @@ need_packages "${build_packages[@]}" "${check_packages[@]}"
 # Every step runs, even if an earlier one failed.
 summary=()
 failed=0
+note() { # note NAME STATUS START
+  local result=ok
+  if (($2 != 0)); then result=FAILED failed=1; fi
+  summary+=("$(printf '%-8s %-7s %4d s' "$1" "$result" $((SECONDS - $3)))")
+}
 step() {
-  local name=$1 start=$SECONDS result=ok
+  local name=$1 start=$SECONDS
   shift
   say "$name"
   # Not "if ! (…)": bash ignores set -e in a tested command, and a step would continue after an error.
@@ -59,19 +67,53 @@ step() {
   )
   local status=$?
   set -e
-  if ((status != 0)); then result=FAILED failed=1; fi
-  summary+=("$(printf '%-8s %-7s %4d s' "$name" "$result" $((SECONDS - start)))")
+  note "$name" "$status" "$start"
+}
+# A step that runs beside the next one. `await` prints its output.
+beside() {
+  beside_name=$1 beside_start=$SECONDS
+  shift
+  (
+    set -e
+    "$@"
+  ) >"build/$beside_name.log" 2>&1 &
+  beside_id=$!
+}
+await() {
+  local status=0
+  wait "$beside_id" || status=$?
+  say "$beside_name"
+  cat "build/$beside_name.log"
+  note "$beside_name" "$status" "$beside_start"
 }
 
 # Open MPI 4: launches share a folder that the first creates and the last removes; two launches that start at once may
 # fail over it. A folder that is not empty stays.
 keep_launchers_folder() (umask 077 && mkdir -p "${TMPDIR:-/tmp}/ompi.$(uname -n).$(id -u)/keep")
 
-# Twice as many jobs as cores: most of the slow tests wait for ranks to be killed, and use a tenth of a core.
 tested_build() {
   build "$1"
+  run_tests "$@"
+}
+# Twice as many jobs as cores: some of the slow tests wait.
+run_tests() {
   keep_launchers_folder
   ctest --preset "$1" --parallel $((2 * $(job_count))) "${@:2}"
+}
+build_beside() {
+  renice -n 10 "$BASHPID" >/dev/null
+  build "$1"
+}
+# These mostly wait, and use a tenth of a core.
+kills() {
+  keep_launchers_folder
+  ctest --preset release --parallel $((4 * $(job_count))) -L '^kills$' --no-tests=ignore
+}
+slowest() {
+  printf '%6s  %s\n' seconds test
+  for preset in release asan; do
+    awk -v of="$preset" 'NF == 3 { printf "%6.0f  %s (%s)\n", $3, $1, of }' "build/$preset/Testing/Temporary/CTestCostData.txt"
+  done 2>/dev/null | sort -rn | sed -n 1,20p
 }
 
 sources() { find include src examples tests benchmarks '(' -name '*.[ch]pp' -o -name '*.inl' ')' | LC_ALL=C sort; }
@@ -141,10 +183,13 @@ campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(j
 
 step format format
 step scripts check_scripts
-step release tested_build release
+step release tested_build release -LE '^(long|kills)$'
 step docs docs
 step lint lint
-step asan tested_build asan
+beside kills kills
+step asan-build build_beside asan
+await
+step asan run_tests asan
 if [ "$all" = yes ]; then
   step nompi tested_build nompi
   step bench benchmarks
@@ -160,5 +205,6 @@ fi
 
 say "Summary ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
 printf '%s\n' "${summary[@]}"
+slowest
 if ((failed)); then echo "FAILED" >&2; fi
 exit $failed
