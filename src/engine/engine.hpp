@@ -59,10 +59,10 @@ class run {
   virtual void on_doubt(int /*rank*/, int /*about*/, std::string const& /*text*/) {}
 };
 
-/// Control messages from this number on concern calls (engine_calls.cpp); lower ones concern
+/// Control messages from this number on concern calls (call_table.cpp); lower ones concern
 /// leaving.
 inline constexpr std::uint8_t first_call_control = 16;
-/// Those from this number on measure clocks (engine_clocks.cpp).
+/// Those from this number on measure clocks (clocks.cpp).
 inline constexpr std::uint8_t first_clock_control = 32;
 
 /// Seconds by which other ranks than the root wait longer before their watchdogs end the run, in case the
@@ -325,7 +325,7 @@ class engine {
   std::atomic<bool> stop_requested_{false};
   std::condition_variable work_arrived_;
 
-  // engine_clocks.cpp
+  // clocks.cpp
   struct {
     std::uint32_t call = 0;
     unsigned rounds_left = 0;
@@ -347,7 +347,7 @@ class engine {
   double ends_at_ = std::numeric_limits<double>::infinity();
   bool ends_by_loss_ = false;  // of the root: not if the program hears of it before
 
-  // engine_helper.cpp
+  // helper.cpp
   std::thread helper_;
   std::mutex helper_mutex_;
   std::condition_variable helper_wakes_;
