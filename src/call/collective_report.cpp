@@ -23,7 +23,7 @@ rank_stats collective_run::own_stats() {
   rank_stats s;
   auto& r = s.row;
   r.rank = rank_;
-  r.host = engine_.host();
+  r.host = engine_.place.host;
   r.threads = computes_ ? static_cast<int>(threads_) : 0;
   r.tasks = tasks_run();
   double const elapsed = now() - start_;
@@ -36,8 +36,8 @@ rank_stats collective_run::own_stats() {
   }
   r.idle_seconds += std::max(0.0, own_idle);
   r.communication_seconds = std::max(0.0, threads_ * elapsed - r.busy_seconds - r.idle_seconds);
-  r.messages_sent = engine_.messages_sent() - base_messages_;
-  r.bytes_sent = engine_.bytes_sent() - base_bytes_;
+  r.messages_sent = engine_.wires().messages_sent() - base_messages_;
+  r.bytes_sent = engine_.wires().bytes_sent() - base_bytes_;
   if (!engine_.owns_time()) r.peak_memory_bytes = peak_memory();
   if (trace_) {
     s.trace.rank = rank_;
@@ -83,10 +83,10 @@ void collective_run::keep_traces() {
   for (auto& [row, trace] : stats_) {
     trace.label = options_.label + " " + std::to_string(key_.number);
     int const rank = team_.to_wire(trace.rank);
-    if (engine_.knows_clock(rank))
+    if (engine_.clocks().knows(rank))
       for (auto& s : trace.spans)
         for (double* const t : {&s.begin, &s.end})
-          *t = engine_.root_time(rank, trace.offset_seconds + *t) - start_;
+          *t = engine_.clocks().root_time(rank, trace.offset_seconds + *t) - start_;
     trace.offset_seconds = start_;
     engine_.traces.push_back(std::move(trace));
   }

@@ -55,14 +55,14 @@ report collective_run::execute() {
   if (options_.observed) engine_.say_warnings();
   closed_at_end const guard{engine_, key_};
   open();
-  engine_.with_pool(*this, compute_threads_, [this] { work(0); });
+  engine_.helper().with_pool(*this, compute_threads_, [this] { work(0); });
   std::unique_lock lock(engine_.mutex());
-  engine_.settle_failures();
+  engine_.calls().settle_failures();
   bool const broken = error_ != nullptr;
-  if (!broken || failed_on_all_) engine_.flush(lock, 5.0);
+  if (!broken || failed_on_all_) engine_.driver().flush(lock, 5.0);
   auto result = make_report();
   if (trace_) {
-    if (!broken) engine_.measure_clock_at_end(lock, key_.number);
+    if (!broken) engine_.measure_clocks(lock, key_.number);
     if (is_root()) keep_traces();
   }
   engine_.close(key_);
@@ -73,10 +73,10 @@ report collective_run::execute() {
 
 void collective_run::open() {
   std::unique_lock lock(engine_.mutex());
-  engine_.throw_if_peer_failed();
-  base_messages_ = engine_.messages_sent();
-  base_bytes_ = engine_.bytes_sent();
-  if (trace_) engine_.measure_clock_once();
+  engine_.farewell().throw_if_peer_failed();
+  base_messages_ = engine_.wires().messages_sent();
+  base_bytes_ = engine_.wires().bytes_sent();
+  if (trace_) engine_.clocks().measure_once();
   begin(lock);
   engine_.open(key_, *this);
   for (int r = 0; r < team_.size(); ++r) {
@@ -115,8 +115,8 @@ void collective_run::work(unsigned thread) {
   try {
     while (!over_) {
       double const begin = now();
-      if (begin - engine_.last_progress() > slice_seconds / 4) engine_.progress();
-      engine_.throw_if_peer_failed();
+      if (begin - engine_.driver().last_progress() > slice_seconds / 4) engine_.driver().progress();
+      engine_.farewell().throw_if_peer_failed();
       if (over_) break;
       if (find_work(thread)) {
         t.found = begin;
@@ -124,7 +124,7 @@ void collective_run::work(unsigned thread) {
           t.idle += begin - idle_since;
           span(thread, observe::activity::idle, idle_since, begin, 0, 0);
           idle_since = -1;
-          if (thread == 0) engine_.rest_helper(false);
+          if (thread == 0) engine_.helper().rest(false);
         }
         compute(thread, lock);
       } else {
@@ -137,7 +137,7 @@ void collective_run::work(unsigned thread) {
     if (!lock) lock.lock();
     give_up(std::current_exception());
   }
-  if (thread == 0) engine_.rest_helper(false);
+  if (thread == 0) engine_.helper().rest(false);
   if (idle_since >= 0) t.idle += now() - idle_since;
   idle_since = -1;
 }
@@ -147,25 +147,25 @@ void collective_run::wait_for_work(unsigned thread, double t, std::unique_lock<s
   bool const polls = (team_.size() > 1 && thread == 0) || engine_.owns_time();
   if (!polls) {
     ++waiting_threads_;
-    engine_.work_arrived().wait_for(lock, std::chrono::milliseconds(5));
+    engine_.calls().work_arrived().wait_for(lock, std::chrono::milliseconds(5));
     --waiting_threads_;
     return;
   }
   // Messages come in bursts: a root that only collects must not sleep between them.
-  double const idle = t - std::max(clocks_[thread].idle_since, engine_.last_arrival());
-  if (idle < poll_seconds_ && compute_threads_ == 1 && engine_.has_cores) {
-    engine_.poll(t, poll_seconds_);
+  double const idle = t - std::max(clocks_[thread].idle_since, engine_.driver().last_arrival());
+  if (idle < poll_seconds_ && compute_threads_ == 1 && engine_.place.has_cores) {
+    engine_.driver().poll(t, poll_seconds_);
     return;
   }
   double step = 0;
   if (idle >= spin_seconds_) {  // growing steps: the wait never exceeds the idle time so far by much
     step = std::clamp(idle / 8, shortest_sleep, longest_sleep);
-    if (step == longest_sleep) engine_.rest_helper(true);  // this thread polls often enough
+    if (step == longest_sleep) engine_.helper().rest(true);  // this thread polls often enough
   }
   ++waiting_threads_;
   rest(lock, step);
   --waiting_threads_;
-  engine_.progress();
+  engine_.driver().progress();
 }
 
 // --- the end of a call
@@ -173,7 +173,7 @@ void collective_run::wait_for_work(unsigned thread, double t, std::unique_lock<s
 void collective_run::end_with(role::outcome const& how) {
   outcome_ = how;
   over_ = true;
-  engine_.work_arrived().notify_all();
+  engine_.calls().work_arrived().notify_all();
 }
 
 void collective_run::fail_with(role::fail const& why) {
@@ -190,18 +190,18 @@ void collective_run::give_up(std::exception_ptr error) {
   if (!error_) error_ = std::move(error);
   over_ = true;
   draining_ = true;
-  engine_.work_arrived().notify_all();
+  engine_.calls().work_arrived().notify_all();
 }
 
 bool collective_run::stop_wanted() const {
-  return options_.stop.stop_requested() || engine_.stop_requested().load(std::memory_order_relaxed) ||
+  return options_.stop.stop_requested() || engine_.calls().stop_requested().load(std::memory_order_relaxed) ||
          options_.time_limit_seconds;
 }
 
 void collective_run::check_stop() {
   if (over_ || stop_sent_) return;
   bool const late = options_.time_limit_seconds && now() - start_ >= *options_.time_limit_seconds;
-  if (!late && !options_.stop.stop_requested() && !engine_.stop_requested().load()) return;
+  if (!late && !options_.stop.stop_requested() && !engine_.calls().stop_requested().load()) return;
   stop_sent_ = true;
   please_stop();
 }
@@ -215,7 +215,7 @@ void collective_run::on_rank_lost(int rank) {
     double const t = span_begin();
     span(threads_, observe::activity::loss, t, t, static_cast<std::uint64_t>(r), 0);
   }
-  if (engine_.is_lost_from_outside(rank)) on_outside_loss(r);
+  if (engine_.peers().is_lost_from_outside(rank)) on_outside_loss(r);
   on_lost(r);
 }
 
@@ -233,7 +233,7 @@ void collective_run::on_message(int wire_from, std::span<std::byte const> body, 
     if (is_root())
       doubt(from, text);
     else
-      engine_.tell_doubt(key_, wire_from, text);
+      engine_.calls().tell_doubt(key_, wire_from, text);
   }
 }
 
@@ -254,7 +254,7 @@ bool collective_run::of_another_call(int rank, std::uint64_t hash) {
 
 void collective_run::doubt(int rank, std::string const& text) {
   if (over_ || rank == rank_ || !doubts_.try_emplace(rank, question{text}).second) return;
-  engine_.ask_call(team_.to_wire(rank), key_);
+  engine_.calls().ask_call(team_.to_wire(rank), key_);
 }
 
 void collective_run::on_doubt(int wire_rank, int wire_about, std::string const& text) {
@@ -267,12 +267,13 @@ void collective_run::on_description(int wire_rank, std::string const& theirs) {
   auto const asked = doubts_.find(rank);
   if (over_ || asked == doubts_.end()) return;
   if (auto const how = difference(theirs, call_.text()); !how.empty())
-    engine_.fail_call({key_, call_failure::kind::protocol,
-                       detail::format("rank {} made another skeleton call than the root: {}", rank, how)});
+    engine_.calls().fail_call(
+        {key_, call_failure::kind::protocol,
+         detail::format("rank {} made another skeleton call than the root: {}", rank, how)});
   else if (asked->second.answered = true; std::all_of(doubts_.begin(), doubts_.end(), [&](auto const& d) {
              return d.second.answered || is_lost(d.first);
            }))
-    engine_.fail_call({key_, call_failure::kind::protocol, asked->second.text});
+    engine_.calls().fail_call({key_, call_failure::kind::protocol, asked->second.text});
 }
 
 void collective_run::on_left(int wire_rank) {

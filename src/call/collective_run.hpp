@@ -89,7 +89,9 @@ class collective_run : public run {
   virtual void after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) {}
   /// Releases the lock for `seconds`, on the thread that drives communication while it waits for
   /// work.
-  virtual void rest(std::unique_lock<std::mutex>& lock, double seconds) { engine_.rest(lock, seconds); }
+  virtual void rest(std::unique_lock<std::mutex>& lock, double seconds) {
+    engine_.driver().rest(lock, seconds);
+  }
   /// The whole run must end early. Called once.
   virtual void please_stop() = 0;
   /// On the root: the run fails on all ranks.
@@ -131,7 +133,7 @@ class collective_run : public run {
     encode(m, head_);
     body.prepend(head_);
     auto const size = body.size();
-    engine_.send(team_.to_wire(to), key_, std::move(body));
+    engine_.calls().send(team_.to_wire(to), key_, std::move(body));
     span(threads_, observe::activity::send, begin, span_begin(), static_cast<std::uint64_t>(to), size);
   }
   /// The current time if traces are recorded, otherwise 0.
@@ -179,7 +181,7 @@ class collective_run : public run {
   [[nodiscard]] report result_or_throw(report r) const;
 
   void doubt(int rank, std::string const& text);
-  [[nodiscard]] bool is_lost(int rank) const { return engine_.is_lost(team_.to_wire(rank)); }
+  [[nodiscard]] bool is_lost(int rank) const { return engine_.wires().is_lost(team_.to_wire(rank)); }
 
   call_options options_;
   std::optional<double> observer_called_;  // time of its latest call

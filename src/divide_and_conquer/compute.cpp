@@ -23,7 +23,7 @@ void divide_run::add_job(job::kind what, rank_span group) {
     p->depth = what == job::kind::solve ? piece_depth_ : 0;
   }
   jobs_.push_back({what, std::move(p)});
-  if (compute_threads_ > 1) engine_.work_arrived().notify_all();
+  if (compute_threads_ > 1) engine_.calls().work_arrived().notify_all();
 }
 
 bool divide_run::find_work(unsigned /*thread*/) {
@@ -166,7 +166,7 @@ void divide_run::finish(job const& j, done& d) {
     if (p->begin == 0) p->begin = d.begin;
     p->sizes = work_.measure(*p->problem.object);
     p->problem = {};
-    engine_.work_arrived().notify_all();
+    engine_.calls().work_arrived().notify_all();
     return;
   }
   if (p->parent) {
@@ -174,7 +174,7 @@ void divide_run::finish(job const& j, done& d) {
     parent.halves.at(static_cast<std::size_t>(p->side)) = std::move(d.solution);
     if (--parent.open_halves == 0) {
       jobs_.push_front({job::kind::merge, p->parent});
-      engine_.work_arrived().notify_all();
+      engine_.calls().work_arrived().notify_all();
     }
     return;
   }

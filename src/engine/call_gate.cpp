@@ -51,11 +51,6 @@ void call_gate::shut(context_id context, std::uint32_t first, std::exception_ptr
   c.first_shut = first;
 }
 
-bool call_gate::busy() {
-  std::lock_guard const lock(mutex_);
-  return std::any_of(contexts_.begin(), contexts_.end(), [](auto const& c) { return c.second.busy; });
-}
-
 bool call_gate::is_caller(context_id context) {
   std::lock_guard const lock(mutex_);
   auto const c = contexts_.find(context);

@@ -45,7 +45,6 @@ class call_gate {
   void leave(context_id context);
   /// Calls on the context throw `why`, starting with call number `first`.
   void shut(context_id context, std::uint32_t first, std::exception_ptr why);
-  [[nodiscard]] bool busy();
   /// Whether the calling thread is making a call on this context.
   [[nodiscard]] bool is_caller(context_id context);
 

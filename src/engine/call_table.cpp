@@ -1,15 +1,8 @@
-// Control messages between engines about calls, common to all skeletons: failures of a call, and
-// which call a rank makes if messages cannot be decoded.
-#include <unistd.h>
+#include "call_table.hpp"
 
-#include <chrono>
-#include <cstdio>
+#include <algorithm>
 #include <utility>
 
-#include "context_access.hpp"
-#include "engine.hpp"
-#include "exit_guard.hpp"
-#include "exit_status.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
@@ -17,8 +10,7 @@ namespace skel::detail {
 
 namespace {
 
-// In addition to those of farewell.cpp.
-enum call_control : std::uint8_t { call_failed = first_call_control, describe, description, doubt };
+enum call_control : std::uint8_t { call_failed, describe, description, doubt };
 
 transport::packet call_message(call_control what, run_key call) {
   transport::packet p;
@@ -36,27 +28,119 @@ bool fails_with(call_failure const& failure, run_key call) {
 
 }  // namespace
 
-call_failure const* engine::out_of_step(run_key call) const {
+void call_table::add_team(context_id id, context_id parent, std::vector<int> const& ranks) {
+  teams_.try_emplace(id, team_entry{parent, ranks});
+  if (auto const at = cancelled_.find(parent); at != cancelled_.end()) {
+    cancelled_.emplace(id, at->second);
+    gate_.shut(id, 0, at->second);
+  }
+}
+
+std::vector<int> const& call_table::ranks_of(context_id id) const {
+  static std::vector<int> const all;
+  auto const at = teams_.find(id);
+  return at == teams_.end() ? all : at->second.ranks;
+}
+
+void call_table::cancel_team(context_id id, std::exception_ptr const& why) {
+  for (auto& [other, t] : teams_) {  // a team is made after its parent, but may have a lower number
+    if (!is_within(other, id)) continue;
+    cancelled_.emplace(other, why);
+    if (auto const revoke = std::exchange(t.revoke, {})) revoke();
+  }
+  for (auto const& [other, reason] : cancelled_) gate_.shut(other, 0, reason);
+  for (auto const& [key, running] : runs_)
+    if (cancelled_.contains(key.context)) running->on_cancelled(why);
+  std::erase_if(early_, [&](early const& e) { return cancelled_.contains(e.key.context); });
+}
+
+void call_table::on_cancel(context_id id, std::function<void()> revoke) {
+  if (cancelled_.contains(id))
+    revoke();
+  else
+    teams_.at(id).revoke = std::move(revoke);
+}
+
+bool call_table::is_within(context_id team, context_id other) const {
+  while (team != other) {
+    auto const at = teams_.find(team);
+    if (at == teams_.end()) return false;
+    team = at->second.parent;
+  }
+  return true;
+}
+
+void call_table::shut(std::exception_ptr const& why) {
+  for (context_id c = 1; c <= contexts_; ++c) gate_.shut(c, 0, why);
+  for (auto const& [id, t] : teams_) gate_.shut(id, 0, why);
+}
+
+void call_table::open(run_key key, run& r) {
+  if (runs_.empty()) wires_.detector().reset(wires_.now());
+  runs_[key] = &r;
+  newest_run_[key.context] = std::max(newest_run_[key.context], key.number);
+  newest_call_[key.context] = r.description();
+  std::vector<early> mine;
+  for (auto it = early_.begin(); it != early_.end();) {
+    if (it->key == key) {
+      mine.push_back(std::move(*it));
+      it = early_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  for (auto& e : mine) r.on_message(e.from, e.body.bytes(), e.body);
+  if (auto const failed = failed_early_.extract(key)) r.on_failure(failed.mapped());
+  if (auto const* failure = out_of_step(key)) r.on_failure(*failure);
+  if (auto const at = cancelled_.find(key.context); at != cancelled_.end()) r.on_cancelled(at->second);
+}
+
+void call_table::close(run_key key) {
+  runs_.erase(key);
+  if (runs_.empty()) wires_.detector().reset(wires_.now());
+}
+
+bool call_table::has(int rank) const {
+  return std::any_of(runs_.begin(), runs_.end(), [&](auto const& r) {
+    auto const& team = ranks_of(r.first.context);
+    return team.empty() || std::find(team.begin(), team.end(), rank) != team.end();
+  });
+}
+
+std::optional<int> call_table::early_rank() const {
+  return early_.empty() ? std::nullopt : std::optional(early_.front().from);
+}
+
+void call_table::on_message(int from, run_key key, transport::packet& body) {
+  if (auto const at = runs_.find(key); at != runs_.end()) {
+    at->second->on_message(from, body.bytes(), body);
+  } else if (key.number > newest_run_[key.context] && !out_of_step(key) &&
+             !cancelled_.contains(key.context)) {
+    early_.push_back({key, from, std::move(body)});
+  }  // else: a late message of a run that has ended, or one of a run that cannot begin here
+}
+
+call_failure const* call_table::out_of_step(run_key call) const {
   auto const at = out_of_step_.find(call.context);
   return at != out_of_step_.end() && fails_with(at->second, call) ? &at->second : nullptr;
 }
 
-void engine::fail_call(call_failure const& failure) {
+void call_table::fail_call(call_failure const& failure) {
   auto const& team = ranks_of(failure.call.context);
-  auto const ranks = team.empty() ? size_ : static_cast<int>(team.size());
+  auto const ranks = team.empty() ? wires_.size() : static_cast<int>(team.size());
   for (int i = 0; i < ranks; ++i) {
     int const r = team.empty() ? i : team[static_cast<std::size_t>(i)];
-    if (r == rank_) continue;
+    if (r == wires_.rank()) continue;
     auto p = call_message(call_failed, failure.call);
     bytes::put_varint(p.body(), static_cast<std::uint64_t>(failure.what));
     bytes::put_varint(p.body(), failure.out_of_step ? 1 : 0);
     bytes::put_text(p.body(), failure.text);
-    send(r, {0, 0}, std::move(p));
+    send(r, key_of(part::calls), std::move(p));
   }
-  on_call_failure(failure);
+  on_failure(failure);
 }
 
-void engine::on_call_failure(call_failure const& failure) {
+void call_table::on_failure(call_failure const& failure) {
   auto const& call = failure.call;
   if (failure.out_of_step) {
     // This rank may be past that call, in a later one that fails too, or before it: an earlier call
@@ -76,50 +160,24 @@ void engine::on_call_failure(call_failure const& failure) {
     failed_early_.insert_or_assign(call, failure);
 }
 
-void engine::cancel_team(context_id id, std::exception_ptr const& why) {
-  for (auto& [other, t] : teams_) {  // a team is made after its parent, but may have a lower number
-    if (!is_within(other, id)) continue;
-    cancelled_.emplace(other, why);
-    if (auto const revoke = std::exchange(t.revoke, {})) revoke();
-  }
-  for (auto const& [other, reason] : cancelled_) gate_.shut(other, 0, reason);
-  for (auto const& [key, running] : runs_)
-    if (cancelled_.contains(key.context)) running->on_cancelled(why);
-  std::erase_if(early_, [&](early const& e) { return cancelled_.contains(e.key.context); });
-}
-
-void engine::on_cancel(context_id id, std::function<void()> revoke) {
-  if (cancelled_.contains(id))
-    revoke();
-  else
-    teams_.at(id).revoke = std::move(revoke);
-}
-
-bool engine::is_within(context_id team, context_id other) const {
-  while (team != other) {
-    auto const at = teams_.find(team);
-    if (at == teams_.end()) return false;
-    team = at->second.parent;
-  }
-  return true;
-}
-
-void engine::settle_failures() {
+void call_table::settle_failures() {
   if (!gate_.has_failures()) return;
   for (auto const& failure : gate_.take_failures()) fail_call(failure);
 }
 
-void engine::ask_call(int rank, run_key call) { send(rank, {0, 0}, call_message(describe, call)); }
+void call_table::ask_call(int rank, run_key call) {
+  send(rank, key_of(part::calls), call_message(describe, call));
+}
 
-void engine::tell_doubt(run_key call, int about, std::string const& text) {
+void call_table::tell_doubt(run_key call, int about, std::string const& text) {
   auto p = call_message(doubt, call);
   bytes::put_varint(p.body(), static_cast<std::uint64_t>(about));
   bytes::put_text(p.body(), text);
   auto const& team = ranks_of(call.context);
-  send(team.empty() ? 0 : team.front(), {0, 0}, std::move(p));
+  send(team.empty() ? 0 : team.front(), key_of(part::calls), std::move(p));
 }
 
-void engine::on_call_control(int from, std::span<std::byte const> body) {
+void call_table::on_control(int from, std::span<std::byte const> body) {
   auto const what = std::to_integer<std::uint8_t>(bytes::get_bytes(body, 1)[0]);
   run_key call;
   call.context = bytes::get_varint(body);
@@ -131,14 +189,14 @@ void engine::on_call_control(int from, std::span<std::byte const> body) {
       failure.what = bytes::get_varint(body) == 0 ? call_failure::kind::usage : call_failure::kind::protocol;
       failure.out_of_step = bytes::get_varint(body) != 0;
       failure.text = bytes::get_text(body);
-      on_call_failure(failure);
+      on_failure(failure);
       break;
     }
     case describe: {
       auto p = call_message(description, call);
       bool const made = newest_run_[call.context] == call.number;
       bytes::put_text(p.body(), made ? newest_call_[call.context] : std::string());
-      send(from, {0, 0}, std::move(p));
+      send(from, key_of(part::calls), std::move(p));
       break;
     }
     case description:
@@ -151,56 +209,6 @@ void engine::on_call_control(int from, std::span<std::byte const> body) {
     default:
       throw protocol_error("unknown control message from rank " + std::to_string(from));
   }
-}
-
-void engine::end_by_exit() {
-  constexpr auto patience = std::chrono::seconds(1);
-  std::string const text =
-      "exit() was called during a skeleton call: tasks, merges, sources and sinks must return or throw";
-  auto const say = [&] {
-    std::fprintf(stderr, "%s: %s\n", program_of_run_main.empty() ? "skel" : program_of_run_main.c_str(),
-                 text.c_str());
-    end_process(rank_, 1);
-  };
-  if (size_ == 1) say();
-  // A merge that exits holds the lock.
-  auto const give_up = std::chrono::steady_clock::now() + patience;
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  while (!lock && std::chrono::steady_clock::now() < give_up) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    std::ignore = lock.try_lock();
-  }
-  if (!lock) say();
-  try {
-    farewell const own{.code = 1, .own = true, .text = text, .lost = true};
-    if (!program_of_run_main.empty()) {
-      lock.unlock();
-      end_process(rank_, say_farewell(own, program_of_run_main));
-    }
-    tell_failure(own);
-    flush(lock, std::chrono::duration<double>(patience).count());
-  } catch (std::exception const&) {
-    // The transport has failed. The other ranks detect that themselves.
-  }
-  say();
-  _exit(1);
-}
-
-call_slot::call_slot(context const& ctx)
-    : engine_(context_access::engine_of(ctx)),
-      context_(context_access::id(ctx)),
-      number_(engine_.gate().enter(context_, engine_.owns_this_thread())) {
-  guard_exit(engine_, true);
-}
-
-void call_slot::throw_if_nested() const {
-  for (auto const& failure : engine_.gate().take_failures({context_, number_}))
-    throw usage_error(failure.text);
-}
-
-call_slot::~call_slot() {
-  guard_exit(engine_, false);
-  engine_.gate().leave(context_);
 }
 
 }  // namespace skel::detail

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine.hpp"
+#include "run.hpp"
 
 namespace skel::detail {
 

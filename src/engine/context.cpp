@@ -13,8 +13,10 @@
 
 #include "base/duration.hpp"
 #include "base/format.hpp"
+#include "context_access.hpp"
 #include "cores.hpp"
 #include "engine.hpp"
+#include "exit_guard.hpp"
 #include "exit_status.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
@@ -22,6 +24,27 @@
 #include "team.hpp"
 #include "trace_file.hpp"
 #include "warnings.hpp"
+
+namespace skel::detail {
+
+call_slot::call_slot(context const& ctx)
+    : engine_(context_access::engine_of(ctx)),
+      context_(context_access::id(ctx)),
+      number_(engine_.calls().gate().enter(context_, engine_.helper().owns_this_thread())) {
+  guard_exit(engine_, true);
+}
+
+void call_slot::throw_if_nested() const {
+  for (auto const& failure : engine_.calls().gate().take_failures({context_, number_}))
+    throw usage_error(failure.text);
+}
+
+call_slot::~call_slot() {
+  guard_exit(engine_, false);
+  engine_.calls().gate().leave(context_);
+}
+
+}  // namespace skel::detail
 
 namespace skel {
 
@@ -141,16 +164,16 @@ context::~context() {
 
 int context::rank() const noexcept { return rank_; }
 int context::size() const noexcept { return team_->size(); }
-int context::local_rank() const noexcept { return engine_->on_host.rank; }
-int context::local_size() const noexcept { return engine_->on_host.size; }
+int context::local_rank() const noexcept { return engine_->place.on_host.rank; }
+int context::local_size() const noexcept { return engine_->place.on_host.size; }
 int context::threads() const noexcept { return beside_ ? 1 : engine_->threads(); }
-std::string const& context::host() const noexcept { return engine_->host(); }
+std::string const& context::host() const noexcept { return engine_->place.host; }
 void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }
 void context::set_observer(observe::progress_observer observer) { engine_->observer = std::move(observer); }
 void context::set_trace(bool on) { engine_->options().trace = on; }
 void context::set_quiet(bool quiet) { engine_->options().quiet = quiet; }
-void context::request_stop() noexcept { engine_->stop_requested().store(true); }
-bool context::stop_requested() const noexcept { return engine_->stop_requested().load(); }
+void context::request_stop() noexcept { engine_->calls().stop_requested().store(true); }
+bool context::stop_requested() const noexcept { return engine_->calls().stop_requested().load(); }
 
 void context::set_threads(int threads) {
   if (threads < 1 || threads > detail::most_threads)
@@ -175,7 +198,7 @@ std::vector<observe::rank_trace> context::traces() {
 }
 
 bool context::has_beside() const noexcept {
-  return !is_team_ && !engine_->owns_time() && (size() == 1 || engine_->any_thread());
+  return !is_team_ && !engine_->owns_time() && (size() == 1 || engine_->wires().any_thread());
 }
 
 context context::beside() {
@@ -184,12 +207,12 @@ context context::beside() {
   if (!has_beside())
     throw usage_error(
         "MPI was started with a thread level below SERIALIZED: nothing can be called beside a skeleton call");
-  if (engine_->owns_this_thread() || engine_->gate().is_caller(id_))
+  if (engine_->helper().owns_this_thread() || engine_->calls().gate().is_caller(id_))
     throw usage_error(
         "context::beside was called inside a task, merge, source or sink: make the context before the call");
   if (is_team_) throw usage_error("context::beside: not available on a team; make another team");
   context other(engine_);
-  other.id_ = engine_->next_context();
+  other.id_ = engine_->calls().next_context();
   other.beside_ = true;
   return other;
 }
@@ -220,7 +243,10 @@ context context::make_team(std::span<int const> ranks, std::uint64_t number) con
   other.id_ = hasher.value() | (std::uint64_t{1} << 63);
   other.rank_ = static_cast<int>(mine - ranks.begin());
   other.is_team_ = true;
-  engine_->add_team(other.id_, id_, wire);
+  {
+    std::lock_guard const lock(engine_->mutex());
+    engine_->calls().add_team(other.id_, id_, wire);
+  }
   other.team_ = std::make_shared<detail::team const>(std::move(wire));
   return other;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace skel::detail {
@@ -26,5 +27,22 @@ struct host_place {
 /// The compute threads of a rank with so many devices: `per_device` for each, or `threads` if the rank
 /// has none or `per_device` is 0.
 [[nodiscard]] int threads_with_devices(int threads, int per_device, int devices_of_rank);
+
+/// Where a rank computes. Set by the code that makes the engine.
+struct rank_place {
+  std::string host{};
+  host_place on_host{};    // default: no other rank shares the host
+  bool has_cores = false;  // each compute thread of the host has a core of its own
+  int visible_devices = count_visible_devices();
+  bool looked_for_inner_threads = false;  // threads that libraries may start within tasks
+
+  /// The accelerator of a compute thread, see worker_info::device.
+  [[nodiscard]] std::optional<int> device(unsigned thread) const {
+    return device_of(visible_devices, on_host, thread);
+  }
+  [[nodiscard]] int threads(int wanted, int per_device) const {
+    return threads_with_devices(wanted, per_device, devices_of_rank(visible_devices, on_host));
+  }
+};
 
 }  // namespace skel::detail

@@ -1,8 +1,9 @@
-// The engine's helper thread: drives communication while all compute threads are inside long tasks,
-// and between skeleton calls if the transport can be called at any time.
-#include <algorithm>
+#include "helper.hpp"
 
-#include "engine.hpp"
+#include <algorithm>
+#include <cstdio>
+
+#include "exit_status.hpp"
 
 namespace skel::detail {
 
@@ -16,103 +17,125 @@ constexpr auto helper_longest = std::chrono::microseconds(2000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
 constexpr auto helper_of_one = std::chrono::milliseconds(250);  // as often as ticks
 
-// The engine that owns this thread: set for helpers and pool threads.
+// Set for helpers and pool threads.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-thread_local engine const* owner_of_this_thread = nullptr;
+thread_local helper const* owner_of_this_thread = nullptr;
 }  // namespace
 
-bool engine::owns_this_thread() const { return owner_of_this_thread == this; }
+bool helper::owns_this_thread() const { return owner_of_this_thread == this; }
 
-void engine::ensure_helper() {
-  if (!helper_.joinable() && any_thread_ && !owns_time_) helper_ = std::thread([this] { helper_loop(); });
+void helper::start() {
+  std::lock_guard const lock(mutex_);
+  if (!thread_.joinable() && wires_.any_thread() && !wires_.owns_time())
+    thread_ = std::thread([this] { loop(); });
+}
+
+void helper::stop() {
+  {
+    std::lock_guard const lock(mutex_);
+    ending_ = true;
+  }
+  wakes_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void helper::wake() {
+  std::lock_guard const lock(mutex_);
+  wakes_.notify_all();
 }
 
 // Drives communication if no other thread is in the engine. `arrived`: whether there was a message.
-std::unique_lock<std::mutex> engine::drive_if_free(bool& arrived) {
-  std::unique_lock engine_lock(mutex_, std::try_to_lock);
+std::unique_lock<std::mutex> helper::drive_if_free(bool& arrived) {
+  std::unique_lock engine_lock(driver_.mutex(), std::try_to_lock);
   if (!engine_lock) {
-    locked_since_ = std::min(locked_since_, now());
+    locked_since_ = std::min(locked_since_, wires_.now());
     if (active_runs_ > 0) end_if_locked();
     return engine_lock;
   }
   locked_since_ = std::numeric_limits<double>::infinity();
   try {
-    arrived = progress();
+    arrived = driver_.progress();
   } catch (std::exception const&) {
     // The compute threads, or the next skeleton call, meet the same error and report it.
   }
   return engine_lock;
 }
 
-void engine::helper_loop() {
+// Called without the lock by the helper, which has not got it since locked_since_.
+void helper::end_if_locked() const {
+  double const limit = options_.watchdog_seconds;
+  double const quiet = wires_.now() - std::max(locked_since_, driver_.last_progress());
+  if (limit <= 0 || quiet < limit + watchdog_patience) return;
+  std::fprintf(
+      stderr,
+      "skel: no progress for %.0f s: rank %d: a merge, or a function that packs or unpacks, does not "
+      "return\n",
+      quiet, wires_.rank());
+  end_process(wires_.rank(), 1);
+}
+
+void helper::loop() {
   owner_of_this_thread = this;
   auto pause = helper_shortest;
-  std::unique_lock lock(helper_mutex_);
+  std::unique_lock lock(mutex_);
   while (!ending_) {
     bool arrived = false, nobody_waits = false;
-    if (size_ == 1) {  // for what ends a task that does not return: time limits and the watchdog
-      helper_wakes_.wait_for(lock, helper_of_one);
+    if (wires_.size() == 1) {  // for what ends a task that does not return: time limits and the watchdog
+      wakes_.wait_for(lock, helper_of_one);
       if (!ending_ && !idle()) drive_if_free(arrived);
       continue;
     }
     if (idle()) {
       pause = helper_shortest;
-      if (any_time_ && detector_.enabled()) {  // between skeleton calls a rank sends heartbeats
-        helper_wakes_.wait_for(lock, std::chrono::duration<double>(detector_.interval()));
+      if (wires_.any_time() &&
+          wires_.detector().enabled()) {  // between skeleton calls a rank sends heartbeats
+        wakes_.wait_for(lock, std::chrono::duration<double>(wires_.detector().interval()));
         if (!ending_ && idle()) drive_if_free(arrived);
       } else {
-        helper_wakes_.wait(lock);
+        wakes_.wait(lock);
       }
       continue;
     }
     // A wake-up may be missed, because the notifier holds no lock; hence the time limit.
-    helper_wakes_.wait_for(lock, helper_rests_ ? helper_rest : pause);
-    if (ending_ || idle() || helper_rests_) continue;
-    // helper_mutex_ stays locked, so no run can end meanwhile: its caller needs the mutex to leave.
-    std::vector<run*> running;
-    if (now() - last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
+    wakes_.wait_for(lock, rests_ ? helper_rest : pause);
+    if (ending_ || idle() || rests_) continue;
+    // mutex_ stays locked, so no run can end meanwhile: its caller needs the mutex to leave.
+    std::vector<run*> active;
+    if (wires_.now() - driver_.last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
       if (auto const engine_lock = drive_if_free(arrived)) {
-        for (auto const& [key, r] : runs_) running.push_back(r);
-        nobody_waits = patient();
+        for (auto const& [key, r] : calls_.runs()) active.push_back(r);
+        nobody_waits = driver_.patient();
       }
     }
-    for (run* const r : running) r->idle_work();
+    for (run* const r : active) r->idle_work();
     pause = nobody_waits ? helper_rest
             : arrived    ? helper_shortest
                          : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
   }
 }
 
-// A large message needs a thread driving communication on both sides until it has arrived.
-bool engine::patient() const {
-  for (auto const& [peer, link] : links_)
-    if (link.waiting() > 0 || wires_->unsent(peer) > 0) return false;
-  return !wires_->any_arriving() && !disks_.used() &&
-         std::all_of(runs_.begin(), runs_.end(), [](auto const& r) { return r.second->patient(); });
-}
-
-void engine::serve() {
-  std::vector<run*> running;
+void helper::serve() {
+  std::vector<run*> active;
   {
-    std::unique_lock const lock(mutex_, std::try_to_lock);
+    std::unique_lock const lock(driver_.mutex(), std::try_to_lock);
     if (!lock) return;
-    progress();
-    for (auto const& [key, r] : runs_) running.push_back(r);
+    driver_.progress();
+    for (auto const& [key, r] : calls_.runs()) active.push_back(r);
   }
-  for (run* const r : running) r->idle_work();
+  for (run* const r : active) r->idle_work();
 }
 
-void engine::with_pool(run& r, unsigned threads, std::function<void()> const& own) {
+void helper::with_pool(run& r, unsigned threads, std::function<void()> const& own) {
+  start();
   {
-    std::lock_guard const lock(helper_mutex_);
-    ensure_helper();
+    std::lock_guard const lock(mutex_);
     ++active_runs_;
   }
-  if (size_ > 1) helper_wakes_.notify_all();
+  if (wires_.size() > 1) wakes_.notify_all();
   struct leaving {
-    engine& of;
+    helper& of;
     ~leaving() {
-      std::lock_guard const lock(of.helper_mutex_);
+      std::lock_guard const lock(of.mutex_);
       --of.active_runs_;
     }
   } const on_return{*this};

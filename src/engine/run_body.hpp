@@ -12,6 +12,6 @@ namespace skel::detail {
 [[nodiscard]] std::string program_name(int argc, char** argv);
 
 /// Runs the body. An escaping exception becomes an exit code and one line.
-[[nodiscard]] farewell run_body(context& ctx, function_reference<int(context&)> body);
+[[nodiscard]] departure run_body(context& ctx, function_reference<int(context&)> body);
 
 }  // namespace skel::detail

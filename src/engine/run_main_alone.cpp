@@ -28,7 +28,7 @@ int exit_code_of(int returned) {
 
 }  // namespace
 
-farewell run_body(context& ctx, function_reference<int(context&)> body) {
+departure run_body(context& ctx, function_reference<int(context&)> body) {
   try {
     int const code = exit_code_of(body(ctx));
     return {.code = code, .own = true, .returned = true};
@@ -56,7 +56,7 @@ int run_main_alone(int argc, char** argv, function_reference<int(context&)> body
   }
   try {
     context ctx;
-    context_access::engine_of(ctx).program_of_run_main = program;
+    context_access::engine_of(ctx).farewell().program = program;
     return context_access::engine_of(ctx).say_farewell(run_body(ctx, body), program);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());

@@ -53,7 +53,7 @@ void run_threads(int ranks, detail::function_reference<void(context&)> body, con
   for (int r = 0; r < ranks; ++r) {
     auto engine = std::make_shared<detail::engine>(std::make_unique<transport::queue_transport>(wires, r),
                                                    each, detail::system_host_name());
-    engine->on_host = {r, ranks};
+    engine->place.on_host = {r, ranks};
     contexts.push_back(detail::context_access::make(std::move(engine)));
   }
   std::vector<std::exception_ptr> thrown(contexts.size());

@@ -226,7 +226,7 @@ void farm_call<Roles>::supply() {
   auto const pooled = ledger_->pooled();
   lock.unlock();
   if (!stream_.due(pooled)) return;
-  engine_.rest_helper(false);  // the source may take its time
+  engine_.helper().rest(false);  // the source may take its time
   source_since_ = now();
   auto const got = stream_.pull(pooled, lock);
   source_since_ = 0;
@@ -269,7 +269,7 @@ void farm_call<Roles>::drain_sink() {
                : ledger_->stopping() ? farm_sink::verdict::drop
                                      : farm_sink::verdict::pass;
       },
-      [this] { engine_.rest_helper(false); },  // it may take its time
+      [this] { engine_.helper().rest(false); },  // it may take its time
       [this, before = sink_.sunk()](auto const& progress, double begin, task_id first) mutable {
         span(threads_ + 1, observe::activity::sink, begin, now(), work_.task_at(first),
              progress.sunk - before);

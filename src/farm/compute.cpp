@@ -156,7 +156,7 @@ void farm_run::end_for(task_id id) {
 
 void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch) {
   auto& t = state_[thread];
-  worker_info const where{rank_, thread, threads_, engine_.device(thread)};
+  worker_info const where{rank_, thread, threads_, engine_.place.device(thread)};
   double before = now();
   bool const limited = setup_.options.task_time_limit_seconds.has_value();
   while (at < range.count) {
@@ -188,9 +188,9 @@ void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_
     if (at == range.count) return;
     if (draining_.load(std::memory_order_relaxed)) return;
     if (batch.is_packed() && batch.packed.size() >= quantum_bytes) return;
-    if (before - engine_.last_progress() > slice_seconds) {
+    if (before - engine_.driver().last_progress() > slice_seconds) {
       not_of_the_user([&] {
-        if (engine_.try_progress(slice_seconds) || is_root()) after_work();
+        if (engine_.driver().try_progress(slice_seconds) || is_root()) after_work();
       });
       before = now();
     }

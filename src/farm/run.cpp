@@ -183,12 +183,12 @@ void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
   }
   worker_.on(from, m, list);
   for (auto& a : list) perform(a, nullptr);
-  if (threads_ > 1 && worker_.has_work()) engine_.work_arrived().notify_all();
+  if (threads_ > 1 && worker_.has_work()) engine_.calls().work_arrived().notify_all();
 }
 
 void farm_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (constexpr unsigned often = 64; ledger_ && ++received_ % often == 0)
-    ledger_->message_cost(engine_.seconds_per_message());
+    ledger_->message_cost(engine_.driver().seconds_per_message());
   auto const size = body.size();
   auto m = role::decode<farm_message>(body);
   if (!accept_message(from, m, body, whole)) return;
@@ -285,7 +285,7 @@ void farm_run::check_ranks(report const& r) {
   double busy = 0;
   for (auto const& rank : r.per_rank) busy += rank.busy_seconds;
   if (busy > checked_task_seconds * static_cast<double>(r.tasks)) return;
-  auto const found = rank_check_->find({rank_, 0, threads_, engine_.device(0)}, checked_task_seconds);
+  auto const found = rank_check_->find({rank_, 0, threads_, engine_.place.device(0)}, checked_task_seconds);
   if (!found) return;
   std::fprintf(
       stderr,

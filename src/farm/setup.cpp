@@ -256,7 +256,7 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
         known_share(policy, *traits.tasks, count, rank - all.first, even ? costs_in_order() : task_costs());
   bool const deals_by_power = policy.start == start_with::weighted && policy.power.empty();
   if ((deals_by_power || (policy.copies && policy.more == more_from::ring)) && count > 1) {
-    auto const known = of.wires().power();
+    auto const known = of.wires().carrier().power();
     w.power = known ? *known : measured_power();
   }
   return w;

@@ -98,8 +98,8 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
 bool team_farm_run::await_cancel(std::unique_lock<std::mutex>& lock) {
   constexpr double patience_seconds = 10;
   for (double const end = now() + patience_seconds; !worker_.cancelled() && !over_ && now() < end;) {
-    engine_.progress();
-    engine_.rest(lock, 200e-6);
+    engine_.driver().progress();
+    engine_.driver().rest(lock, 200e-6);
   }
   return worker_.cancelled() || over_;
 }
@@ -123,8 +123,8 @@ void team_farm_run::enter_team(role::team::run const& job) {
 
 void team_farm_run::abandon(int because_of, std::string const& text) {
   if (entered_)
-    engine_.cancel_team(context_access::id(*team_),
-                        std::make_exception_ptr(lost_rank_error(because_of, text)));
+    engine_.calls().cancel_team(context_access::id(*team_),
+                                std::make_exception_ptr(lost_rank_error(because_of, text)));
 }
 
 void team_farm_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
@@ -189,7 +189,7 @@ void team_farm_run::perform(role::team_actions& list) {
 void team_farm_run::perform(role::team_action& action) {
   if (auto* const b = std::get_if<role::team::begin>(&action)) {
     todo_ = std::move(b->what);
-    engine_.work_arrived().notify_all();
+    engine_.calls().work_arrived().notify_all();
   } else if (auto* const q = std::get_if<role::team::abandon>(&action)) {
     abandon(q->because_of, q->text);
   } else if (auto* const a = std::get_if<role::team::accept>(&action)) {

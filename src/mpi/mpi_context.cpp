@@ -187,9 +187,9 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   }
   auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
   made->warnings = std::move(warnings);
-  made->on_host = on_host;
+  made->place.on_host = on_host;
   made->is_process = true;
-  made->has_cores = mine[0] <= mine[1];
+  made->place.has_cores = mine[0] <= mine[1];
   watch_finalize(made);
   return made;
 }
@@ -243,7 +243,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
   if (!options) return leave_with(2);
   try {
     auto const engine = make_mpi_engine(MPI_COMM_WORLD, *options);
-    engine->program_of_run_main = program;
+    engine->farewell().program = program;
     auto const suspect_after = engine->options().suspect_after_seconds;
     guard = watch_calls(program, rank, suspect_after);
     auto const end = [&] {
@@ -251,9 +251,10 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
       return run_body(ctx, body);
     }();
     int const code = engine->say_farewell(end, program);
-    engine->program_of_run_main.clear();  // the remainder belongs to run_main
-    if (engine->leaves_abruptly())        // skips what waits for lost ranks: MPI_Finalize and destructors
-      end_process(rank, code, engine->ended_by_loss() ? loss_ended_the_job : "");
+    engine->farewell().program.clear();  // the remainder belongs to run_main
+    // Skips what waits for lost ranks: MPI_Finalize and destructors.
+    if (engine->farewell().leaves_abruptly())
+      end_process(rank, code, engine->farewell().ended_by_loss() ? loss_ended_the_job : "");
     return leave_with(code, suspect_after);
   } catch (usage_error const& e) {
     if (rank == 0) std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
@@ -337,7 +338,7 @@ context::context(boost::mpi::communicator const& communicator, context_options o
     : context(detail::make_mpi_engine(communicator, std::move(options))) {}
 
 boost::mpi::communicator const& context::communicator() const {
-  auto const* const wires = dynamic_cast<transport::mpi_transport const*>(&engine_->wires());
+  auto const* const wires = dynamic_cast<transport::mpi_transport const*>(&engine_->wires().carrier());
   if (wires == nullptr) throw usage_error("this context runs without MPI and has no communicator");
   auto const& whole = wires->boost_communicator();
   if (!is_team_) return whole;
@@ -349,7 +350,7 @@ boost::mpi::communicator const& context::communicator() const {
     MPI_Comm_set_errhandler(*communicator_, handler);
     MPI_Errhandler_free(&handler);
     std::lock_guard const lock(engine_->mutex());
-    engine_->on_cancel(id_, [made = std::weak_ptr(communicator_)] {
+    engine_->calls().on_cancel(id_, [made = std::weak_ptr(communicator_)] {
       if (auto const c = made.lock()) transport::mpi_transport::revoke(*c);
     });
   }

@@ -30,8 +30,8 @@ watched_engines& watched() {
 }
 
 [[noreturn]] void end_job(engine& of, std::string const& text) {
-  farewell const own{.code = 2, .own = true, .text = text, .lost = true};
-  int const code = of.say_farewell(own, of.program_of_run_main);
+  departure const own{.code = 2, .own = true, .text = text, .lost = true};
+  int const code = of.say_farewell(own, of.farewell().program);
   end_process(of.rank(), code);
 }
 
@@ -46,7 +46,7 @@ std::vector<std::shared_ptr<engine>> living_engines() {
 // Inside run_main, only run_main may start or end MPI.
 void refuse_in_run_main(std::string const& text) {
   for (auto const& of : living_engines())
-    if (!of->program_of_run_main.empty()) end_job(*of, text);
+    if (!of->farewell().program.empty()) end_job(*of, text);
 }
 
 // MPI deletes the attributes of MPI_COMM_SELF before it ends; everything still works then.

@@ -116,7 +116,7 @@ group_cargo cargo_codec::unload(group_message const& m, std::span<std::byte cons
   auto const* const returned = as<msg::returned>(m);
   auto const* const done = as<msg::unit_done>(m);
   if (returned == nullptr && done == nullptr) return with;
-  auto const kept = engine_.wires().share(std::move(whole));
+  auto const kept = engine_.wires().carrier().share(std::move(whole));
   auto const take = [&](role::piece_run const& these) {
     if (these.count > body.size()) throw protocol_error("results end early");
     for (std::uint64_t p = 0; p < these.count; ++p) {

@@ -170,7 +170,7 @@ void group_run::drain_sink() {
     if (!e) return;
     bool go_on = true;
     double const begin = now();
-    engine_.rest_helper(false);  // the sink may take its time
+    engine_.helper().rest(false);  // the sink may take its time
     auto const bad = thrown_by([&] { go_on = setup_.sink_on_hosts() || sink_.give(e->unit, e->results); });
     double const end = now();
     span(threads_ + 1, observe::activity::sink, begin, end, e->unit, e->results.size());

@@ -20,8 +20,8 @@ std::shared_ptr<transport::packet> piece_runner::room_for_results(unsigned threa
   bool const together = j.packet->own && !taken_back;
   bool const goes_on = together && out.term == j.packet->term && out.unit == j.pieces.unit;
   if (goes_on && out.packed && !out.packed->empty()) return out.packed;
-  auto& wires = engine_.wires();
-  auto fresh = wires.share(transport::packet(wires.buffer()));
+  auto& carrier = engine_.wires().carrier();
+  auto fresh = carrier.share(transport::packet(carrier.buffer()));
   if (together) out = {j.packet->term, j.pieces.unit, fresh};
   return fresh;
 }
@@ -34,7 +34,7 @@ void piece_runner::run(unsigned thread, process_job const& j,
     if (!p.object) p.object = work_.unpack_packet(p.packed.bytes());
   });
   worker_info const where{setup_.rank, thread, static_cast<unsigned>(outgoing_.size()),
-                          engine_.device(thread)};
+                          engine_.place.device(thread)};
   for (std::uint64_t i = 0; i < j.pieces.count; ++i) {
     held_piece held;
     held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);
@@ -53,7 +53,7 @@ void piece_runner::run(unsigned thread, process_job const& j,
     if (draining.load(std::memory_order_relaxed)) break;
     double const begin = engine_.now();
     not_of_the_user([&] {
-      if (engine_.try_progress(slice_seconds)) to.away += engine_.now() - begin;
+      if (engine_.driver().try_progress(slice_seconds)) to.away += engine_.now() - begin;
     });
   }
 }

@@ -70,7 +70,7 @@ void group_run::perform(role::group_action& action, group_cargo* with, thread_st
     send(s->to, std::move(s->what));
   } else if (auto const* a = std::get_if<group_act::accept>(&action)) {
     packets_.accept(*a, *with);
-    if (threads_ > 1) engine_.work_arrived().notify_all();
+    if (threads_ > 1) engine_.calls().work_arrived().notify_all();
   } else if (auto const* x = std::get_if<group_act::execute>(&action)) {
     thread->todo = packets_.job(*x, arbiter_ && arbiter_->on_trial());
   } else if (auto const* f = std::get_if<group_act::forget>(&action)) {
@@ -97,13 +97,13 @@ void group_run::perform_for_host(role::group_action const& action, group_cargo* 
   if (draining_) return;  // perhaps since the last action of the same list
   if (auto const* r = std::get_if<group_act::read>(&action)) {
     share_.add(*r);
-    engine_.work_arrived().notify_all();
+    engine_.calls().work_arrived().notify_all();
   } else if (auto const* k = std::get_if<group_act::keep>(&action)) {
     share_.keep(k->pieces, *with);
   } else if (auto const* d = std::get_if<group_act::deliver>(&action)) {
     if (setup_.sink_on_hosts()) {
       share_.add(*d);
-      engine_.work_arrived().notify_all();
+      engine_.calls().work_arrived().notify_all();
     } else {
       tell(host_, &role::group_host::delivered, d->term, d->unit);
     }

@@ -88,7 +88,7 @@ role::group_worker_config group_setup::worker(engine& of, std::uint64_t call_has
   role::group_worker_config w{rank, root, call_hash, threads, 0, std::nullopt, o.paper.results_level};
   if (o.paper.early_requests) w.threshold = o.paper.threshold;
   if (measures_power()) {
-    auto const known = of.wires().power();
+    auto const known = of.wires().carrier().power();
     constexpr double least = 1e-3;  // 0 would mean: not measured
     w.power = std::max(least, (known ? *known : measured_power()) * threads);
   }

@@ -32,7 +32,7 @@ bool unit_sink::give(std::uint64_t unit, unit_of_results& results) {
     if (!held.object) held.object = work_.unpack_result(held.packed(), held.whole);
     if (!work_.sink(unit, p, *held.object)) return false;
     held = {};  // the last reference to a message releases its memory for the next one
-    not_of_the_user([&] { engine_.try_progress(slice_seconds); });
+    not_of_the_user([&] { engine_.driver().try_progress(slice_seconds); });
   }
   return true;
 }

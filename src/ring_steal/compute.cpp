@@ -57,7 +57,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   ++d.running;
   ++running_;
   t.runs = true;
-  if (waiting_threads_ > 0 && d.waiting->size() > 0) engine_.work_arrived().notify_all();
+  if (waiting_threads_ > 0 && d.waiting->size() > 0) engine_.calls().work_arrived().notify_all();
   // A search with a bound begins on the root. Before it has found a good bound, thieves would run tasks that
   // are not needed: 369 instead of 36 on three ranks in the tutorial.
   quantum q{.alone = bound_ != nullptr && is_root() && tasks_run() == 0};
@@ -85,7 +85,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
     mine.copied -= copied ? 1 : 0;
     mine.changed = true;
     work_.move_newest(*t.bag, t.bag->size(), *mine.waiting);
-    if (waiting_threads_ > 0 && mine.waiting->size() > 0) engine_.work_arrived().notify_all();
+    if (waiting_threads_ > 0 && mine.waiting->size() > 0) engine_.calls().work_arrived().notify_all();
   } else {
     t.bag = work_.make_bag();  // became void meanwhile
   }
@@ -98,7 +98,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 
 void steal_run::run_slices(unsigned thread, quantum& q) {
   auto& t = state_[thread];
-  worker_info const where{rank_, thread, threads_, engine_.device(thread)};
+  worker_info const where{rank_, thread, threads_, engine_.place.device(thread)};
   double before = now();
   double const end = before + quantum_seconds;
   while (t.bag->size() > 0) {
@@ -125,8 +125,8 @@ void steal_run::run_slices(unsigned thread, quantum& q) {
     account();
     bool const wanted = !q.alone && wanted_.load(std::memory_order_relaxed);
     if (before >= end || draining_.load(std::memory_order_relaxed) || wanted) return;
-    if (before - engine_.last_progress() > slice_seconds) {
-      not_of_the_user([&] { engine_.try_progress(slice_seconds); });
+    if (before - engine_.driver().last_progress() > slice_seconds) {
+      not_of_the_user([&] { engine_.driver().try_progress(slice_seconds); });
       before = now();
     }
   }

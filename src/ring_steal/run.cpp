@@ -127,7 +127,7 @@ void steal_run::perform_one(role::steal_action& action, std::span<std::byte cons
   } else if (auto const* w = std::get_if<steal::work>(&action)) {
     if (auto const d = debts_.find(w->debt); d != debts_.end())
       d->second.state_at = now() + suspects_interval;
-    if (threads_ > 1) engine_.work_arrived().notify_all();
+    if (threads_ > 1) engine_.calls().work_arrived().notify_all();
   } else if (auto const* apart = std::get_if<steal::set_apart>(&action)) {
     set_apart(apart->loan, apart->debt);
   } else if (auto const* again = std::get_if<steal::lend_again>(&action)) {

@@ -137,10 +137,10 @@ void port::compute(double seconds) {
   check_alive();
   double end = machine_.finish_time(clock(), seconds);
   while (end - clock() >= instant) {
-    bool const arrived = sleep_until(std::min(end, std::max(engine_->next_tick(), clock() + 1e-6)));
-    if (!arrived && clock() < engine_->next_tick()) continue;
+    bool const arrived = sleep_until(std::min(end, std::max(engine_->driver().next_tick(), clock() + 1e-6)));
+    if (!arrived && clock() < engine_->driver().next_tick()) continue;
     double const before = clock();
-    engine_->serve();
+    engine_->helper().serve();
     // The time for serving is lost for the task.
     if (double const after = clock(); after > before)
       end = machine_.finish_time(after, machine_.work_done(before, end));
@@ -162,7 +162,7 @@ void port::tell_losses() {
     int const rank = *first;
     untold_.erase(first);
     std::lock_guard const lock(engine_->mutex());
-    engine_->declare_lost(rank);
+    engine_->peers().declare_lost(rank);
   }
 }
 

@@ -86,7 +86,7 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     auto const rank = static_cast<std::size_t>(me.rank());
     auto const name = where_.machines[rank].name;
     auto const engine = std::make_shared<detail::engine>(std::make_unique<wires>(me), std::move(o), name);
-    engine->on_host = places_[rank];
+    engine->place.on_host = places_[rank];
     me.attach(engine.get());
     context ctx = detail::context_access::make(engine);
     // Only the root prints a line: if it is lost, every survivor of a real run would print the same.

@@ -373,32 +373,32 @@ TEST_CASE("two threads on one context of several ranks: earlier calls still end 
   // Simulates two threads of the other rank starting its call `number` at the same time.
   auto const collide = [&](std::uint32_t number) {
     with_lock(there, [&] {
-      there.fail_call({key(number), skel::detail::call_failure::kind::usage, "collision", true});
-      there.progress();
+      there.calls().fail_call({key(number), skel::detail::call_failure::kind::usage, "collision", true});
+      there.driver().progress();
     });
-    with_lock(here, [&] { here.progress(); });
+    with_lock(here, [&] { here.driver().progress(); });
   };
   deaf_run fifth, sixth, seventh;
   for (int i = 0; i < 5; ++i) {
-    CHECK_NOTHROW(here.gate().enter(context, false));
-    if (i < 4) here.gate().leave(context);
+    CHECK_NOTHROW(here.calls().gate().enter(context, false));
+    if (i < 4) here.calls().gate().leave(context);
   }
   with_lock(here, [&] { here.open(key(5), fifth); });
   auto const begin = [&](std::uint32_t number) {  // sends the other rank's first message of a call
-    with_lock(there, [&] { there.send(0, key(number), {}); });
+    with_lock(there, [&] { there.calls().send(0, key(number), {}); });
   };
   begin(7);
   collide(7);
   begin(8);
   CHECK(fifth.failures == 0);
-  here.gate().leave(context);
-  CHECK(here.gate().enter(context, false) == 6);
+  here.calls().gate().leave(context);
+  CHECK(here.calls().gate().enter(context, false) == 6);
   with_lock(here, [&] { here.open(key(6), sixth); });
   CHECK(sixth.failures == 0);
   with_lock(here, [&] { here.open(key(7), seventh); });
   CHECK(seventh.failures == 1);
-  here.gate().leave(context);
-  CHECK_THROWS_AS(here.gate().enter(context, false), skel::usage_error);
+  here.calls().gate().leave(context);
+  CHECK_THROWS_AS(here.calls().gate().enter(context, false), skel::usage_error);
 
   collide(8);  // only the first collision counts
   CHECK(sixth.failures == 0);

@@ -55,7 +55,7 @@ void on_root(hub::job& job, std::function<void(skel::detail::engine&)> const& wh
       while (!done) {
         {
           std::lock_guard const lock(e.mutex());
-          e.progress();
+          e.driver().progress();
         }
         std::this_thread::sleep_for(20us);
       }

@@ -122,7 +122,7 @@ TEST_CASE("a stream survives losses and false suspicions") {
       over = true;
       // Like the farewell of run_main: a suspect that shows up late hears of the end.
       for (int i = 0; i < 20 || !quiet; ++i) {
-        static_cast<void>(skel::detail::context_access::engine_of(ctx).try_progress(0));
+        static_cast<void>(skel::detail::context_access::engine_of(ctx).driver().try_progress(0));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });

@@ -22,7 +22,7 @@ void wait_for(int rank, std::atomic<int> const& begun, int wanted, skel::context
   {
     auto& engine = skel::detail::context_access::engine_of(team);
     std::lock_guard const lock(engine.mutex());
-    auto const& ranks = engine.ranks_of(skel::detail::context_access::id(team));
+    auto const& ranks = engine.calls().ranks_of(skel::detail::context_access::id(team));
     if (ranks.empty() || std::ranges::count(ranks, rank) > 0) return;
   }
   for (int pauses = 0; pauses < 100 && begun < wanted; ++pauses)
@@ -134,8 +134,9 @@ TEST_CASE("the MPI communicator of a team that loses a rank is revoked once on e
         {
           std::lock_guard const lock(engine.mutex());
           // As context::communicator() does where MPI can revoke.
-          engine.on_cancel(id, [&revoked, r = ctx.rank()] { ++revoked.at(static_cast<std::size_t>(r)); });
-          if (ctx.rank() == lost && begun == 2) members = engine.ranks_of(id);
+          engine.calls().on_cancel(id,
+                                   [&revoked, r = ctx.rank()] { ++revoked.at(static_cast<std::size_t>(r)); });
+          if (ctx.rank() == lost && begun == 2) members = engine.calls().ranks_of(id);
         }
         ++entered.at(i);
         if (ctx.rank() == lost && ++begun == 3) {

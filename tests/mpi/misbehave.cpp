@@ -290,7 +290,7 @@ std::map<std::string, act> const acts{
     {"mpi",
      [](auto& ctx, bool me) {
        if (me)
-         skel::detail::context_access::engine_of(ctx).wires().send(1000, {});
+         skel::detail::context_access::engine_of(ctx).wires().carrier().send(1000, {});
        else
          farm_of(ctx, 1000, 10);
      }},

@@ -251,7 +251,7 @@ TEST_CASE("false suspicions do not change the count") {
       got = all.value;
       // Like the farewell of run_main: a suspect that is heard late still learns that the call has ended.
       for (int i = 0; i < 20 || !quiet; ++i) {
-        static_cast<void>(skel::detail::context_access::engine_of(ctx).try_progress(0));
+        static_cast<void>(skel::detail::context_access::engine_of(ctx).driver().try_progress(0));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });

@@ -47,7 +47,8 @@ class network {
     std::lock_guard const lock(mutex_);
     skel::transport::header head;
     std::memcpy(&head, what.bytes().data(), sizeof head);
-    if (head.context() == 0 && head.run() == 0 && head.sequence != 0) ++control_messages_;
+    constexpr auto disks = skel::detail::key_of(skel::detail::part::disks);
+    if (head.context() == 0 && head.run() != disks.number && head.sequence != 0) ++control_messages_;
     if (dead_[static_cast<std::size_t>(from)] || dead_[static_cast<std::size_t>(to)]) return;
     auto& newest = newest_[static_cast<std::size_t>(from * size() + to)];
     auto due = clock::now();
@@ -73,7 +74,7 @@ class network {
     return std::nullopt;
   }
 
-  /// Messages of the engines themselves, not of calls.
+  /// Messages of the engines themselves, not of calls or disks.
   [[nodiscard]] std::uint64_t control_messages() {
     std::lock_guard const lock(mutex_);
     return control_messages_;
@@ -143,7 +144,7 @@ class job {
       if (adapt) adapt(r, options);
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r, shows),
                                                                 options, "host" + std::to_string(r)));
-      if (!host.empty()) engines_.back()->on_host = {r, ranks};
+      if (!host.empty()) engines_.back()->place.on_host = {r, ranks};
       contexts_.push_back(skel::detail::context_access::make(engines_.back()));
     }
   }
@@ -201,7 +202,7 @@ class job {
  private:
   static void declare_lost(skel::detail::engine& e, int rank) {
     std::lock_guard const lock(e.mutex());
-    e.declare_lost(rank);
+    e.peers().declare_lost(rank);
   }
   std::shared_ptr<network> net_;
   std::vector<std::shared_ptr<skel::detail::engine>> engines_;

@@ -62,7 +62,7 @@ void calibration_run::send(int to, kind what, std::vector<std::byte> const& cont
   bytes::put_raw(p.body(), what);
   p.body().insert(p.body().end(), content.begin(), content.end());
   std::lock_guard const lock(engine_.mutex());
-  engine_.send(to, key_, std::move(p));
+  engine_.calls().send(to, key_, std::move(p));
 }
 
 void calibration_run::send_data(int to, exercise const& what) {
@@ -72,7 +72,7 @@ void calibration_run::send_data(int to, exercise const& what) {
   bytes::put_raw(p.body(), what.serialised);
   pack_value(what, p.body());
   std::lock_guard const lock(engine_.mutex());
-  engine_.send(to, key_, std::move(p));
+  engine_.calls().send(to, key_, std::move(p));
 }
 
 void calibration_run::on_message(int from, std::span<std::byte const> body, transport::packet& whole) {
@@ -92,7 +92,7 @@ void calibration_run::on_message(int from, std::span<std::byte const> body, tran
         transport::packet p;
         bytes::put_raw(p.body(), kind::clock);
         bytes::put_raw(p.body(), engine_.now());
-        engine_.send(from, key_, std::move(p));
+        engine_.calls().send(from, key_, std::move(p));
         break;
       }
       [[fallthrough]];
@@ -123,14 +123,14 @@ template <class Ready>
 void calibration_run::wait_for(Ready const& ready, double pause) {
   std::unique_lock lock(engine_.mutex());
   while (true) {
-    engine_.progress();
-    engine_.throw_if_peer_failed();
+    engine_.driver().progress();
+    engine_.farewell().throw_if_peer_failed();
     if (lost_ >= 0) throw lost_rank_error(lost_, detail::format("lost rank {} while calibrating", lost_));
     if (ready()) return;
     // A sleeping rank replies late, and half of the delay would be counted as a difference of
     // clocks.
-    bool const asked = !engine_.owns_time() && engine_.now() - engine_.last_arrival() < attentive;
-    engine_.rest(lock, asked ? 0 : pause);
+    bool const asked = !engine_.owns_time() && engine_.now() - engine_.driver().last_arrival() < attentive;
+    engine_.driver().rest(lock, asked ? 0 : pause);
   }
 }
 
@@ -138,7 +138,7 @@ void calibration_run::wait_until(double when) {
   while (engine_.now() < when) {
     {
       std::lock_guard const lock(engine_.mutex());
-      engine_.progress();
+      engine_.driver().progress();
     }
     double const left = when - engine_.now();
     if (left > 0) engine_.wires().wait(engine_.owns_time() ? left : 0);
@@ -235,17 +235,17 @@ void calibration_run::obey() {
 void calibration_run::execute(std::function<void()> const& on_root) {
   {
     std::lock_guard const lock(engine_.mutex());
-    engine_.throw_if_peer_failed();
+    engine_.farewell().throw_if_peer_failed();
     engine_.open(key_, *this);
   }
   auto const close = [&] {
     std::unique_lock lock(engine_.mutex());
-    engine_.flush(lock, 5.0);
+    engine_.driver().flush(lock, 5.0);
     engine_.close(key_);
   };
   try {
-    engine_.with_pool(*this, 1, [&] {
-      engine_.rest_helper(true);  // this thread polls all the time
+    engine_.helper().with_pool(*this, 1, [&] {
+      engine_.helper().rest(true);  // this thread polls all the time
       if (ctx_.is_root()) {
         compare_clocks();
         on_root();
@@ -253,10 +253,10 @@ void calibration_run::execute(std::function<void()> const& on_root) {
       } else {
         obey();
       }
-      engine_.rest_helper(false);
+      engine_.helper().rest(false);
     });
   } catch (...) {
-    engine_.rest_helper(false);
+    engine_.helper().rest(false);
     close();
     throw;
   }

@@ -1,0 +1,150 @@
+#include "driver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "skel/error.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+constexpr double tick_seconds = 0.25;
+constexpr int most_messages_at_once = 64;
+// The cost of a message is measured up to this size: bytes cost as much in fewer and larger messages.
+constexpr std::size_t small_message = 4096;
+// Messages go to the sink while they are in the cache.
+constexpr std::size_t most_bytes_at_once = std::size_t{256} * 1024;
+
+// A library that yields when nothing has arrived may give this core to another process for
+// milliseconds each time. A busy thread then computes for as long before it checks again, so that
+// checking takes at most half of its time.
+double nap(double waited) {
+  constexpr double shortest = 500e-6, longest = 5e-3;
+  return waited < shortest ? 0 : std::min(waited, longest);
+}
+
+}  // namespace
+
+void driver::send_pending() {
+  calls_.settle_failures();
+  for (auto& o : disks_.take_outgoing()) wires_.send(o.to, key_of(part::disks), std::move(o.what));
+}
+
+bool driver::progress() {
+  if (!wires_.may_call()) return false;
+  send_pending();
+  if (!wires_.any_thread()) wires_.send_waiting();  // packets queued by pool threads
+  std::uint64_t arrived = 0;
+  double entered = 0, waited = 0;  // waited in vain
+  std::size_t bytes = 0;
+  for (int i = 0; i < most_messages_at_once && bytes < most_bytes_at_once; ++i) {
+    double const begin = wires_.now();
+    if (i == 0) entered = begin;
+    auto a = wires_.carrier().receive();
+    if (!a) {
+      waited = wires_.now() - begin;
+      break;
+    }
+    ++arrived;
+    bytes += a->what.size();
+    handle(*std::move(a));
+  }
+  double const t = wires_.now();
+  if (arrived > 0) {
+    last_arrival_ = t;
+    if (bytes <= arrived * small_message) note_handling(arrived, t - entered - waited);
+  }
+  if (t - last_tick_ >= tick_seconds) tick(t);
+  if (wires_.detector().due(t)) peers_.beat(t);
+  last_progress_.store(t + nap(waited), std::memory_order_relaxed);
+  return arrived > 0;
+}
+
+bool driver::poll(double begin, double seconds) {
+  constexpr int looks = 8;  // per look at the clock, which takes as long as half a look at the network
+  if (begin >= next_tick()) return progress();
+  if (!wires_.may_call()) return false;
+  send_pending();
+  double t = begin;
+  while (t < begin + seconds) {
+    last_progress_.store(t, std::memory_order_relaxed);
+    for (int look = 0; look < looks; ++look)
+      if (auto a = wires_.carrier().receive()) {
+        last_arrival_ = t;
+        handle(*std::move(a));
+        return true;
+      }
+    t = wires_.now();
+  }
+  return false;
+}
+
+void driver::tick(double t) {
+  last_tick_ = t;
+  for (int const r : wires_.lost())
+    for (auto const& [key, running] : calls_.runs()) running->on_rank_lost(r);
+  for (auto const& [key, running] : calls_.runs()) running->on_tick(t);
+  farewell_.end_if_due(t);
+}
+
+void driver::handle(transport::transport::arrival&& a) {
+  if (wires_.is_lost(a.from)) peers_.found(a.from);
+  wires_.accept(std::move(a), [this](int from, transport::link::delivery& d) { dispatch(from, d); });
+}
+
+void driver::dispatch(int from, transport::link::delivery& d) {
+  if (d.context != 0) return calls_.on_message(from, {d.context, d.run}, d.body);
+  auto const body = d.body.bytes();
+  switch (static_cast<part>(d.run)) {
+    case part::farewell:
+      return farewell_.on_control(from, body);
+    case part::disks:
+      return disks_.on_message(from, body);
+    case part::calls:
+      return calls_.on_control(from, body);
+    case part::clocks:
+      return clocks_.on_control(from, body);
+    case part::peers:
+      return peers_.on_control(from, body);
+  }
+  throw protocol_error("unknown control message from rank " + std::to_string(from));
+}
+
+void driver::note_handling(std::uint64_t messages, double seconds) {
+  constexpr std::uint64_t remembered = 4096;
+  if (handled_ > remembered) {
+    handled_ /= 2;
+    handling_seconds_ /= 2;
+  }
+  handled_ += messages;
+  handling_seconds_ += seconds;
+}
+
+bool driver::try_progress(double seconds) {
+  if (wires_.now() - last_progress() < seconds) return false;
+  std::unique_lock const lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  progress();
+  return true;
+}
+
+void driver::rest(std::unique_lock<std::mutex>& lock, double seconds) {
+  lock.unlock();
+  // At least a microsecond: rounding must not stop a waiting rank just before its tick.
+  wires_.wait(wires_.owns_time() ? std::max({seconds, next_tick() - wires_.now(), 1e-6}) : seconds);
+  lock.lock();
+}
+
+double driver::next_tick() const {
+  return std::min(last_tick_ + tick_seconds, wires_.detector().next_beat());
+}
+
+// A large message needs a thread driving communication on both sides until it has arrived.
+bool driver::patient() const {
+  return wires_.quiet() && !disks_.used() &&
+         std::all_of(calls_.runs().begin(), calls_.runs().end(),
+                     [](auto const& r) { return r.second->patient(); });
+}
+
+}  // namespace skel::detail

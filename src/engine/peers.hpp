@@ -1,0 +1,46 @@
+// The ranks that live, in the view of this rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+
+#include "farewell.hpp"
+
+namespace skel::detail {
+
+/// Declares silent ranks lost until they are heard from again, and exchanges opinions about them. The root
+/// decides which ranks are lost. This is the only place that changes the set of living ranks, so an agreement
+/// on that set, and its number, belong here. Requires the engine's lock.
+class peers {
+ public:
+  peers(wires& w, disk_service& disks, call_table& calls, farewell& end)
+      : wires_(w), disks_(disks), calls_(calls), farewell_(end) {}
+
+  /// Called when the detector is due: sends heartbeats to ranks without a recent message, and finds silent
+  /// ranks.
+  void beat(double t);
+  /// Declares the rank dead until it is heard from again. The root notifies the others.
+  void declare_lost(int rank);
+  /// A lost rank has sent a message: it is alive.
+  void found(int rank);
+  /// Whether the lost rank is known to have been killed from outside: no task is to blame.
+  [[nodiscard]] bool is_lost_from_outside(int rank) const { return lost_outside_.contains(rank); }
+  /// Another rank's opinion.
+  void on_control(int from, std::span<std::byte const> body);
+
+ private:
+  void tell(int to, int about, bool lost);
+  void send_view(int to, int about) { tell(to, about, wires_.is_lost(about)); }
+  void announce(int rank);
+  void forget_loss(int rank);
+
+  wires& wires_;
+  disk_service& disks_;
+  call_table& calls_;
+  farewell& farewell_;
+  std::set<int> lost_outside_;
+};
+
+}  // namespace skel::detail
