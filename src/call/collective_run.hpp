@@ -20,7 +20,6 @@
 #include "observe/trace_buffer.hpp"
 #include "rank_stats.hpp"
 #include "role/outcome.hpp"
-#include "role/rank_range.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
 #include "skel/observe/trace.hpp"
@@ -125,7 +124,7 @@ class collective_run : public run {
   [[nodiscard]] std::uint64_t tasks_run() const;
   void span(unsigned thread, observe::activity what, double begin, double end, std::uint64_t first,
             std::uint64_t count);
-  [[nodiscard]] role::rank_range all_ranks() const { return {0, static_cast<std::size_t>(team_.size())}; }
+  [[nodiscard]] int all_ranks() const { return team_.size(); }
   /// Sends `m` followed by `body`. `begin` (from span_begin()) is when packing started.
   template <class Message>
   void post(int to, Message const& m, transport::packet body, double begin) {

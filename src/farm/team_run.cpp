@@ -28,7 +28,7 @@ team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, 
   if (!is_root()) return;
   role::team_ledger_config l;
   l.root = root_;
-  l.ranks = all_ranks();
+  l.ranks = {0, static_cast<std::size_t>(all_ranks())};
   l.workers = setup_.workers();
   l.ordered = setup_.traits.ordered;
   l.window = setup_.options.results.window;

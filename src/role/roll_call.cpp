@@ -19,14 +19,9 @@ std::string text_of(blamed const& b) {
   return (b.text.empty() ? "it" : b.text) + " was running on each of the lost ranks " + names;
 }
 
-roll_call::peer* roll_call::find(rank_id rank) {
-  auto const i = ranks_.index_of(rank);
-  return i ? &peers_[*i] : nullptr;
-}
-
 void roll_call::tell_all(call_message const& m, call_messages& out) const {
   // Includes suspected ranks: a living one gets the message when it is heard from again.
-  for (std::size_t i = 0; i < ranks_.count; ++i) out.push_back({ranks_[i], m});
+  for (rank_id r = 0; r < peers_.ranks(); ++r) out.push_back({r, m});
 }
 
 void roll_call::stop(outcome how, call_messages& out) {
@@ -79,9 +74,8 @@ void roll_call::task_failed(task_id task, rank_id rank, std::string text, call_m
 }
 
 void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
-  auto* const p = find(from);
-  if (finished_ || p == nullptr) return;
-  p->alive = true;
+  if (finished_ || !peers_.has(from)) return;
+  peers_[from].alive = true;
   if (auto const* h = std::get_if<hello>(&m)) {
     if (h->call_hash != call_hash_)
       abort("rank " + std::to_string(from) +
@@ -100,18 +94,18 @@ void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
   } else if (auto const* b = std::get_if<blamed>(&m)) {
     stop_for(*b, out);
   } else if (std::holds_alternative<stopped>(m)) {
-    p->stopped = true;
+    peers_[from].stopped = true;
     maybe_finish(out);
   }
 }
 
 void roll_call::lost(rank_id rank, call_messages& out) {
-  if (auto* const p = find(rank)) p->alive = false;
+  if (peers_.has(rank)) peers_[rank].alive = false;
   maybe_finish(out);
 }
 
 void roll_call::heard(rank_id rank) {
-  if (auto* const p = find(rank)) p->alive = true;
+  if (peers_.has(rank)) peers_[rank].alive = true;
 }
 
 void roll_call::tick(call_messages& out) {
@@ -149,15 +143,15 @@ void roll_call::abort(std::string text, call_messages& out) {
 
 std::vector<rank_id> roll_call::lost_ranks() const {
   std::vector<rank_id> all;
-  for (std::size_t i = 0; i < ranks_.count; ++i)
-    if (!peers_[i].alive) all.push_back(ranks_[i]);
+  for (rank_id r = 0; r < peers_.ranks(); ++r)
+    if (!peers_[r].alive) all.push_back(r);
   return all;
 }
 
 std::vector<rank_id> roll_call::not_stopped() const {
   std::vector<rank_id> all;
-  for (std::size_t i = 0; i < ranks_.count; ++i)
-    if (peers_[i].runs()) all.push_back(ranks_[i]);
+  for (rank_id r = 0; r < peers_.ranks(); ++r)
+    if (peers_[r].runs()) all.push_back(r);
   return all;
 }
 

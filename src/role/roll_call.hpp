@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "role/by_rank.hpp"
 #include "role/call_message.hpp"
 #include "role/digest.hpp"
-#include "role/rank_range.hpp"
 
 namespace skel::role {
 
@@ -28,8 +28,7 @@ using call_messages = std::vector<addressed>;
 class roll_call {
  public:
   roll_call() = default;
-  roll_call(rank_range ranks, std::uint64_t call_hash)
-      : call_hash_(call_hash), ranks_(ranks), peers_(ranks.count) {}
+  roll_call(rank_id ranks, std::uint64_t call_hash) : call_hash_(call_hash), peers_(ranks) {}
 
   /// The result is complete and covers `tasks` tasks. After stop_early(): the tasks that ran.
   void done(std::uint64_t tasks, call_messages& out);
@@ -63,10 +62,7 @@ class roll_call {
   [[nodiscard]] std::vector<rank_id> lost_ranks() const;
   [[nodiscard]] std::vector<rank_id> not_stopped() const;
   /// Whether this rank lives and has not said `stopped`.
-  [[nodiscard]] bool runs(rank_id rank) const {
-    auto const at = ranks_.index_of(rank);
-    return at && peers_[*at].runs();
-  }
+  [[nodiscard]] bool runs(rank_id rank) const { return peers_.has(rank) && peers_[rank].runs(); }
   friend bool operator==(roll_call const&, roll_call const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
@@ -77,15 +73,13 @@ class roll_call {
     [[nodiscard]] bool runs() const { return alive && !stopped; }
     friend bool operator==(peer const&, peer const&) = default;
   };
-  [[nodiscard]] peer* find(rank_id rank);
   void stop_for(blamed const& b, call_messages& out);
   [[nodiscard]] bool early() const { return stopping_ && outcome_.how == outcome::status::stopped_early; }
   void maybe_finish(call_messages& out);
   void tell_all(call_message const& m, call_messages& out) const;
 
   std::uint64_t call_hash_ = 0;
-  rank_range ranks_;
-  std::vector<peer> peers_;  // one per rank
+  by_rank<peer> peers_;
   bool stopping_ = false;
   bool finished_ = false;
   unsigned stop_ticks_ = 0;  // since the ranks were told to stop

@@ -16,7 +16,7 @@ void peer_world<Scenario, Node, Packet, Actions>::start_job(Scenario const& s) {
   wires_.assign(ranks * ranks, {});
   lost_.assign(ranks * ranks, false);
   complete_ = false;
-  roll_ = role::roll_call({0, ranks}, peer_call_hash);
+  roll_ = role::roll_call(s.ranks, peer_call_hash);
 }
 
 // --- events

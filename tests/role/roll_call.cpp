@@ -10,7 +10,7 @@ namespace {
 
 // A roll call of ranks 0 and 1.
 struct call_of_two {
-  roll_call roll{skel::role::rank_range{0, 2}, 42};
+  roll_call roll{2, 42};
   call_messages told{};
 
   void says(rank_id rank, call_message const& m) { roll.on(rank, m, told); }

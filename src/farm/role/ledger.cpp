@@ -15,7 +15,7 @@ constexpr std::uint64_t shortest_spacing = 100, longest_spacing = 204'800;  // m
 
 farm_ledger::farm_ledger(farm_ledger_config config)
     : config_(std::move(config)),
-      roll_(config_.ranks, config_.call_hash),
+      roll_(static_cast<rank_id>(config_.ranks.count), config_.call_hash),
       stock_(config_.ranks.count),
       begun_(config_.ranks.count),
       suspects_(config_.most_losses),

@@ -12,6 +12,7 @@
 #include "farm/role/dealer.hpp"
 #include "farm/role/failed_tasks.hpp"
 #include "farm/role/stock.hpp"
+#include "role/rank_range.hpp"
 #include "role/roll_call.hpp"
 #include "role/suspects.hpp"
 #include "role/task_set.hpp"

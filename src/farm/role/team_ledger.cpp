@@ -14,7 +14,7 @@ constexpr unsigned longest_wait = 2;
 team_ledger::team_ledger(team_ledger_config config)
     : config_(std::move(config)),
       window_(config_.window),
-      roll_(config_.ranks, config_.call_hash),
+      roll_(static_cast<rank_id>(config_.ranks.count), config_.call_hash),
       members_(config_.ranks.count) {
   count_able();
   for (auto const& r : config_.restored) {
