@@ -231,8 +231,8 @@ audit_report farm_run::audited() const {
           stderr,
           "skel: farm: task %llu has another result on rank %d than on two other ranks: a task must not "
           "depend on the rank that runs it\n",
-          static_cast<unsigned long long>(work_.task_at(f.task)), static_cast<int>(f.rank));
-    a.at_fault.push_back({static_cast<int>(f.rank), work_.task_at(f.task), f.again, {}});
+          static_cast<unsigned long long>(work_.task_at(f.task)), f.rank);
+    a.at_fault.push_back({f.rank, work_.task_at(f.task), f.again, {}});
     std::vector<task_id> tasks;
     for (auto const& r : f.released)
       for (std::uint64_t i = 0; i < r.count; ++i) tasks.push_back(work_.task_at(r[i]));

@@ -85,15 +85,10 @@ double farm_setup::cost_of(task_range const& tasks, farm_work const& work) const
 }
 
 std::uint64_t farm_setup::count_costly(int threads) const {
-  auto const all_threads = static_cast<double>(workers().count) * threads;
+  auto const all_threads = static_cast<double>(workers()) * threads;
   double const part = static_cast<double>(costs.size()) / all_threads / parts_of_share;
   return static_cast<std::uint64_t>(
       std::count_if(costs.begin(), costs.end(), [&](double c) { return c > part; }));
-}
-
-role::rank_range farm_setup::workers() const {
-  int const first = options.root == root_role::serves && size > 1 ? 1 : 0;  // rank 0 is the root
-  return {first, static_cast<std::size_t>(size - first)};
 }
 
 void farm_setup::check_choices() const {
@@ -164,7 +159,7 @@ void farm_setup::check_choices() const {
 }
 
 bool farm_setup::may_audit() const {
-  return !traits.merged && !forms_teams(traits, options, size) && !options.run_once && workers().count > 1;
+  return !traits.merged && !forms_teams(traits, options, size) && !options.run_once && workers() > 1;
 }
 
 bool farm_setup::checks_ranks(std::optional<bool> check_tasks) const {
@@ -182,11 +177,11 @@ void farm_setup::check_audit() const {
   if (forms_teams(traits, options, size))
     throw usage_error("farm: audit repeats tasks on another rank, but these run on teams: use no audit");
   if (options.run_once) throw usage_error("farm: audit runs some tasks twice, but run_once forbids that");
-  if (workers().count < 2)
+  if (workers() < 2)
     throw usage_error(
         detail::format("farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, "
                        "found {}",
-                       workers().count));
+                       workers()));
 }
 
 // Whether results of a rank that is found at fault must not have reached the sink. A window, and a
@@ -239,8 +234,9 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   w.ring.directed = policy.more == more_from::root_then_ranks;
   if (w.ring.directed && 3e-6 * size > quantum_seconds)
     w.interval = 3e-6 * size;  // until the root says: a message costs about a microsecond
-  auto const all = workers();
-  if ((policy.more == more_from::ring || w.ring.directed) && all.count > 1) w.ring.ranks = all;
+  int const count = workers();
+  w.ring.first = first_worker();
+  if ((policy.more == more_from::ring || w.ring.directed) && count > 1) w.ring.ranks = size;
   w.ring.take = policy.take;
   w.ring.give = policy.give;
   w.ring.order = policy.order;
@@ -248,12 +244,11 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   if (options.checkpoint && options.results.concentrated)
     w.send_after_ticks = static_cast<unsigned>(std::clamp(usual_interval(*options.checkpoint) * 4, 1.0, 1e6));
   if (!w.computes || !traits.tasks) return w;
-  auto const count = static_cast<int>(all.count);
   bool const even = policy.start == start_with::contiguous;
   w.costly = costly;
   if (!resumes())
-    w.share =
-        known_share(policy, *traits.tasks, count, rank - all.first, even ? costs_in_order() : task_costs());
+    w.share = known_share(policy, *traits.tasks, count, rank - first_worker(),
+                          even ? costs_in_order() : task_costs());
   bool const deals_by_power = policy.start == start_with::weighted && policy.power.empty();
   if ((deals_by_power || (policy.copies && policy.more == more_from::ring)) && count > 1) {
     auto const known = of.wires().carrier().power();
@@ -266,8 +261,8 @@ role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, bool root_i
                                             range_list restored) const {
   role::farm_ledger_config l;
   l.root = root;
-  l.ranks = {0, static_cast<std::size_t>(size)};
-  l.workers = workers();
+  l.ranks = size;
+  l.first_worker = first_worker();
   l.tasks = traits.tasks;
   l.costs = costs_in_order();
   l.costly = costly;

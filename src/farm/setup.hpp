@@ -35,9 +35,10 @@ struct farm_setup {
   /// the root forms teams.
   farm_setup(context const& ctx, farm_work& work, farm_policy how, farm_options const& with, int root);
 
-  /// The ranks that compute: all, or all but the root.
-  [[nodiscard]] role::rank_range workers() const;
-  [[nodiscard]] bool computes() const { return rank >= workers().first; }
+  /// This rank and those after it compute: all, or all but the root.
+  [[nodiscard]] int first_worker() const { return options.root == root_role::serves && size > 1 ? 1 : 0; }
+  [[nodiscard]] int workers() const { return size - first_worker(); }
+  [[nodiscard]] bool computes() const { return rank >= first_worker(); }
   [[nodiscard]] bool resumes() const {
     return options.checkpoint && (options.checkpoint->resume || options.checkpoint->resume_or_start);
   }

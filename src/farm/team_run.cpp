@@ -28,8 +28,8 @@ team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, 
   if (!is_root()) return;
   role::team_ledger_config l;
   l.root = root_;
-  l.ranks = {0, static_cast<std::size_t>(all_ranks())};
-  l.workers = setup_.workers();
+  l.ranks = all_ranks();
+  l.first_worker = setup_.first_worker();
   l.ordered = setup_.traits.ordered;
   l.window = setup_.options.results.window;
   l.call_hash = call_.hash();
@@ -161,7 +161,7 @@ void team_farm_run::watch_tasks(double t) {
 
 team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last) const {
   wanted_sizes w;
-  auto const able = static_cast<int>(setup_.workers().count);
+  auto const able = setup_.workers();
   w.error = thrown_by([&] {
     w.ranks = setup_.options.team_size.sizes(first, last, able);
     bool const in_order = setup_.traits.ordered && setup_.options.results.window > 0;

@@ -5,35 +5,34 @@
 namespace skel::role {
 
 bool ring_search::may_ask(std::optional<rank_id> rank) const {
-  if (!rank || *rank == self_) return false;
-  auto const i = ring_.index_of(*rank);
-  return i && !visited_[*i] && !dead_.contains(*rank);
+  if (!rank || *rank == self_ || *rank < first_ || *rank >= ranks_) return false;
+  return !visited_[static_cast<std::size_t>(*rank)] && !dead_.contains(*rank);
 }
 
 void ring_search::begin() {
-  visited_.assign(ring_.count, false);
+  visited_.assign(static_cast<std::size_t>(ranks_), false);
   step_ = 0;
   hint_.reset();
 }
 
 std::optional<rank_id> ring_search::next() {
   auto const ask = [&](rank_id rank) {
-    visited_[*ring_.index_of(rank)] = true;
+    visited_[static_cast<std::size_t>(rank)] = true;
     return rank;
   };
   if (auto const hint = std::exchange(hint_, std::nullopt); may_ask(hint)) return ask(*hint);
   if (may_ask(busy_)) return ask(*busy_);
-  std::size_t const n = ring_.count;
+  int const n = ranks_ - first_;
   while (++step_ < n) {
-    std::size_t distance = step_;
+    int distance = step_;
     if (order_ == ring_order::doubling) {
-      if (step_ > 63) break;
-      distance = std::size_t{1} << (step_ - 1);
+      if (step_ > 31) break;
+      distance = 1 << (step_ - 1);
       if (distance >= n) break;
     } else if (order_ == ring_order::predecessors) {
       distance = n - step_;
     }
-    if (auto const rank = ring_[(at_ + distance) % n]; may_ask(rank)) return ask(rank);
+    if (auto const rank = first_ + (self_ - first_ + distance) % n; may_ask(rank)) return ask(rank);
   }
   step_ = n;
   return std::nullopt;
@@ -56,7 +55,7 @@ void ring_search::lost(rank_id rank) {
 void ring_search::alive(rank_id rank) { dead_.erase(rank); }
 
 void ring_search::hash(digest& d) const {
-  d.add(step_)
+  d.add(static_cast<std::uint64_t>(step_))
       .add(static_cast<std::uint64_t>(busy_.value_or(-1)))
       .add(static_cast<std::uint64_t>(hint_.value_or(-1)));
   for (bool const v : visited_) d.add(v);

@@ -1,13 +1,12 @@
 // Selects the rank that an idle rank asks for work: phase 2 of GDC.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "role/digest.hpp"
-#include "role/rank_range.hpp"
+#include "role/outcome.hpp"
 #include "skel/schedule.hpp"
 
 namespace skel::role {
@@ -18,9 +17,9 @@ namespace skel::role {
 class ring_search {
  public:
   ring_search() = default;
-  /// `ring`: the computing ranks in the order of the ring, with or without `self`.
-  ring_search(rank_id self, rank_range ring, ring_order order)
-      : self_(self), ring_(ring), order_(order), at_(ring.index_of(self).value_or(0)) {}
+  /// The ring: the ranks `first` ... `ranks` - 1, which include `self`.
+  ring_search(rank_id self, rank_id first, rank_id ranks, ring_order order)
+      : self_(self), first_(first), ranks_(ranks), order_(order) {}
 
   /// Starts a new search: no rank is visited.
   void begin();
@@ -47,10 +46,10 @@ class ring_search {
   [[nodiscard]] bool may_ask(std::optional<rank_id> rank) const;
 
   rank_id self_ = 0;
-  rank_range ring_;
+  rank_id first_ = 0;
+  rank_id ranks_ = 0;
   ring_order order_ = ring_order::successors;
-  std::size_t at_ = 0;         // this rank's position on the ring
-  std::size_t step_ = 0;       // position of this search along the order
+  int step_ = 0;               // position of this search along the order
   std::vector<bool> visited_;  // in this search; empty before the first
   std::set<rank_id> dead_;
   std::optional<rank_id> busy_;

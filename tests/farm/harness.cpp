@@ -45,9 +45,8 @@ world::world(scenario const& s, fault* f)
     state_.source_ended = true;
   }
   role::farm_ledger_config l;
-  l.ranks = {0, static_cast<std::size_t>(s.ranks)};
-  int const first_worker = s.root_serves && s.ranks > 1 ? 1 : 0;
-  skel::role::rank_range const workers{first_worker, static_cast<std::size_t>(s.ranks - first_worker)};
+  l.ranks = s.ranks;
+  l.first_worker = s.root_serves && s.ranks > 1 ? 1 : 0;
   skel::task_costs costs;
   std::uint64_t const costly = s.costly ? s.tasks / 3 : 0;
   if (s.costly) {
@@ -63,8 +62,9 @@ world::world(scenario const& s, fault* f)
     w.costly = costly;
     w.asks = skel::asks_root(s.policy);
     w.ring.directed = s.policy.more == skel::more_from::root_then_ranks;
-    if ((s.policy.more == skel::more_from::ring || w.ring.directed) && workers.count > 1)
-      w.ring.ranks = workers;
+    if ((s.policy.more == skel::more_from::ring || w.ring.directed) && l.workers() > 1)
+      w.ring.ranks = s.ranks;
+    w.ring.first = l.first_worker;
     if (w.ring.directed && s.seed % 2 == 0) w.interval = 0.04;  // of work: one to four tasks
     w.ring.take = s.policy.take;
     w.ring.give = s.policy.give;
@@ -74,18 +74,15 @@ world::world(scenario const& s, fault* f)
     w.send_after_ticks = s.send_after_ticks;
     w.threshold = s.policy.threshold;
     w.early = s.policy.early;
-    auto const at = workers.index_of(r);
-    w.computes = at.has_value();
+    w.computes = r >= l.first_worker;
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
-    auto const index = static_cast<int>(*at);
-    auto const count = static_cast<int>(workers.count);
-    if (w.computes && !s.resumed) w.share = skel::known_share(s.policy, s.tasks, count, index, costs);
+    if (w.computes && !s.resumed)
+      w.share = skel::known_share(s.policy, s.tasks, l.workers(), r - l.first_worker, costs);
     node one;
     one.threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
     one.worker = role::farm_worker(std::move(w));
     state_.nodes.push_back(std::move(one));
   }
-  l.workers = workers;
   if (!s.stream) l.tasks = s.tasks;
   l.costs = costs;
   l.costly = costly;

@@ -17,7 +17,7 @@ struct book {
 
   book() {
     role::farm_ledger_config c;
-    c.ranks = c.workers = {0, 4};
+    c.ranks = 4;
     c.tasks = 1000;
     c.policy = skel::schedule::blocks{}.policy();
     ledger = role::farm_ledger(c);

@@ -7,21 +7,22 @@ namespace {
 
 using skel::task_range;
 using skel::role::begun_tasks;
+using skel::role::rank_id;
 using skel::role::rank_loads;
 
 // Ranks of one thread with these costs in seconds per task and these waiting tasks.
 rank_loads loads_of(std::vector<double> const& costs, std::vector<std::uint64_t> const& waiting) {
-  rank_loads loads(costs.size());
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    loads.has_threads(i, 1);
-    loads.told(i, {waiting[i], costs[i]});
+  rank_loads loads(static_cast<rank_id>(costs.size()));
+  for (rank_id r = 0; r < static_cast<rank_id>(costs.size()); ++r) {
+    auto const i = static_cast<std::size_t>(r);
+    loads.has_threads(r, 1);
+    loads.told(r, {waiting[i], costs[i]});
   }
   return loads;
 }
 
-std::optional<task_range> copy_for(std::size_t thief, begun_tasks& begun, rank_loads const& loads, double t) {
-  return skel::role::copy_for(thief, begun, loads, {}, t,
-                              [](std::size_t, task_range const&) { return true; });
+std::optional<task_range> copy_for(rank_id thief, begun_tasks& begun, rank_loads const& loads, double t) {
+  return skel::role::copy_for(thief, begun, loads, {}, t, [](rank_id, task_range const&) { return true; });
 }
 
 }  // namespace
@@ -75,14 +76,14 @@ TEST_CASE("ranks are idle in the order of their requests, until they get tasks")
   auto loads = loads_of({0.1, 0.1, 0.1}, {0, 0, 0});
   loads.waits_in_vain(1);
   CHECK(loads.idle().empty());  // it has not asked
-  for (std::size_t const i : {2, 1}) {
+  for (rank_id const i : {2, 1}) {
     loads.seeks(i);
     loads.waits_in_vain(i);
     loads.waits_in_vain(i);
   }
-  CHECK(loads.idle() == std::vector<std::size_t>{2, 1});
+  CHECK(loads.idle() == std::vector<rank_id>{2, 1});
   loads.granted(2, 1);
-  CHECK(loads.idle() == std::vector<std::size_t>{1});
+  CHECK(loads.idle() == std::vector<rank_id>{1});
   loads.lost(1);
   CHECK(loads.idle().empty());
 }
@@ -116,8 +117,7 @@ TEST_CASE("a task of known cost is late if its rank needs longer than the thief,
   skel::task_costs const costs({6, 1, 1, 1, 1});
   auto const loads = loads_of({1, 1, 4}, {0, 0, 0});  // seconds per unit of cost
   auto const copy = [&](begun_tasks begun, double t) {
-    return skel::role::copy_for(0, begun, loads, costs, t,
-                                [](std::size_t, task_range const&) { return true; });
+    return skel::role::copy_for(0, begun, loads, costs, t, [](rank_id, task_range const&) { return true; });
   };
   begun_tasks begun(3);
   begun.given(1, 1, {{0, 1, 1}}, 0);
@@ -144,15 +144,15 @@ namespace {
 auto early_copies(begun_tasks& begun, rank_loads const& loads, double t, double remaining,
                   double unreported = 0) {
   return skel::role::early_copies(
-      begun, loads, {}, t, unreported, remaining, [](std::size_t) { return true; },
-      [](std::size_t, task_range const&) { return true; });
+      begun, loads, {}, t, unreported, remaining, [](rank_id) { return true; },
+      [](rank_id, task_range const&) { return true; });
 }
 
 }  // namespace
 
 TEST_CASE("a very late task is copied early, to the rank where it ends first") {
   auto loads = loads_of({1, 0.5, 0.25, 0.2}, {9, 9, 9, 9});
-  for (std::size_t i = 0; i < 4; ++i) loads.finished(i, 1000);
+  for (rank_id i = 0; i < 4; ++i) loads.finished(i, 1000);
   begun_tasks begun(4);
   begun.given(0, 1, {{5, 1, 1}}, 0);
   CHECK(early_copies(begun, loads, 7, 10).empty());     // some tasks run for seven times the average
@@ -168,7 +168,7 @@ TEST_CASE("a very late task is copied early, to the rank where it ends first") {
 
 TEST_CASE("of a late range of several tasks there is no early copy") {
   auto loads = loads_of({1, 0.1}, {9, 9});
-  for (std::size_t i = 0; i < 2; ++i) loads.finished(i, 1000);
+  for (rank_id i = 0; i < 2; ++i) loads.finished(i, 1000);
   begun_tasks begun(2);
   begun.results(0, 1, {}, {{5, 2, 1}}, 0);
   CHECK(early_copies(begun, loads, 90, 1).empty());

@@ -31,7 +31,7 @@ struct one_worker {
     role::farm_worker_config c;
     c.self = 1;
     c.ring.directed = true;
-    c.ring.ranks = {0, 2};
+    c.ring.ranks = 2;
     c.interval = interval;
     c.results = skel::results::streamed(batch);
     worker = role::farm_worker(c);
@@ -123,7 +123,7 @@ TEST_CASE("the root grants costly tasks one by one, and then as many as cost the
   for (int i = 100; i > 0; --i) each.push_back(i);
   for (auto const& how : {skel::schedule::guided{}.policy(), skel::schedule::adaptive{}.policy()}) {
     role::farm_ledger_config c;
-    c.ranks = c.workers = {0, 2};
+    c.ranks = 2;
     c.tasks = each.size();
     c.policy = how;
     c.costs = skel::task_costs(each);
@@ -149,7 +149,7 @@ TEST_CASE("the root grants costly tasks one by one, and then as many as cost the
 TEST_CASE("the root spaces results by the cost of a message and the number of ranks") {
   auto const spacing = [](int ranks, double cost) -> std::optional<std::uint64_t> {
     role::farm_ledger_config c;
-    c.ranks = c.workers = {0, static_cast<std::size_t>(ranks)};
+    c.ranks = ranks;
     c.tasks = 1'000'000;
     c.policy = skel::schedule::adaptive{}.policy();
     role::farm_ledger ledger(c);

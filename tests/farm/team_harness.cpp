@@ -12,9 +12,8 @@ world::world(scenario const& s, fault* f)
   seen_alive_.assign(ranks, true);
   inside_.resize(ranks);
   role::team_ledger_config l;
-  l.ranks = {0, ranks};
-  bool const others = s.serves && s.ranks > 1;
-  l.workers = {others ? 1 : 0, others ? ranks - 1 : ranks};
+  l.ranks = s.ranks;
+  l.first_worker = s.serves && s.ranks > 1 ? 1 : 0;
   l.ordered = s.ordered;
   l.window = s.window;
   l.call_hash = call_hash(0);

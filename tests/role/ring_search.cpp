@@ -9,7 +9,7 @@ using skel::role::rank_id;
 using skel::role::ring_search;
 
 ring_search search_of(rank_id self, int ranks, skel::ring_order order = skel::ring_order::successors) {
-  ring_search s(self, {0, static_cast<std::size_t>(ranks)}, order);
+  ring_search s(self, 0, ranks, order);
   s.begin();
   return s;
 }

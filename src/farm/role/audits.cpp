@@ -15,10 +15,10 @@ std::uint64_t scattered(task_id task) { return digest().add(task).add(task).valu
 
 }  // namespace
 
-farm_audits::farm_audits(double share, std::size_t ranks) {
+farm_audits::farm_audits(double share, rank_id ranks) {
   if (share <= 0) return;
   limit_ = share >= 1 ? largest_hash : static_cast<std::uint64_t>(share * 0x1p64);
-  ranks_.resize(ranks);
+  ranks_ = by_rank<rank_state>(ranks);
 }
 
 bool farm_audits::chooses(task_id task) const {
@@ -27,7 +27,7 @@ bool farm_audits::chooses(task_id task) const {
 
 // --- audited tasks
 
-void farm_audits::answered(task_id task, std::size_t rank, std::uint64_t version) {
+void farm_audits::answered(task_id task, rank_id rank, std::uint64_t version) {
   auto& a = open_[task];
   if (a.answers.empty()) waiting_.insert(task);
   if (a.holder == rank) take_back(task, a);
@@ -37,7 +37,7 @@ void farm_audits::answered(task_id task, std::size_t rank, std::uint64_t version
   ++ranks_[rank].open;
 }
 
-void farm_audits::threw(task_id task, std::size_t rank) {
+void farm_audits::threw(task_id task, rank_id rank) {
   auto& a = open_.at(task);
   if (a.holder == rank) take_back(task, a);
   if (std::find(a.threw.begin(), a.threw.end(), rank) == a.threw.end()) a.threw.push_back(rank);
@@ -65,13 +65,13 @@ std::vector<farm_audits::answer> farm_audits::close(task_id task, bool checked) 
 
 // --- repetitions
 
-bool farm_audits::may_repeat(task_id task, std::size_t rank) const {
+bool farm_audits::may_repeat(task_id task, rank_id rank) const {
   auto const& a = open_.at(task);
   return std::none_of(a.answers.begin(), a.answers.end(), [&](answer const& x) { return x.rank == rank; }) &&
          std::find(a.threw.begin(), a.threw.end(), rank) == a.threw.end();
 }
 
-void farm_audits::given(task_id task, std::size_t rank) {
+void farm_audits::given(task_id task, rank_id rank) {
   open_.at(task).holder = rank;
   ++ranks_[rank].holds;
   waiting_.erase(task);
@@ -83,13 +83,13 @@ void farm_audits::take_back(task_id task, audit& a) {
   waiting_.insert(task);
 }
 
-void farm_audits::lost(std::size_t rank) {
+void farm_audits::lost(rank_id rank) {
   if (!on() || ranks_[rank].holds == 0) return;
   for (auto& [id, a] : open_)
     if (a.holder == rank) take_back(id, a);
 }
 
-range_list farm_audits::release(std::size_t rank) {
+range_list farm_audits::release(rank_id rank) {
   auto tasks = std::exchange(ranks_[rank].held, {});
   for (auto const& r : tasks) append(ranks_[rank].released, r);
   return tasks;
@@ -97,7 +97,7 @@ range_list farm_audits::release(std::size_t rank) {
 
 // --- ranks at fault
 
-range_list farm_audits::blame(std::size_t rank, task_id task) {
+range_list farm_audits::blame(rank_id rank, task_id task) {
   lost(rank);
   auto& r = ranks_[rank];
   r.at_fault = true;
@@ -121,8 +121,8 @@ range_list farm_audits::blame(std::size_t rank, task_id task) {
 
 void farm_audits::hash(digest& d) const {
   for (auto const& [id, a] : open_) {
-    d.add(id).add(a.holder.value_or(~std::size_t{0})).add(a.threw.size());
-    for (auto const& x : a.answers) d.add(x.rank).add(x.version);
+    d.add(id).add(static_cast<std::uint64_t>(a.holder.value_or(-1))).add(a.threw.size());
+    for (auto const& x : a.answers) d.add(static_cast<std::uint64_t>(x.rank)).add(x.version);
   }
   for (auto const& r : ranks_) d.add(r.at_fault).add(r.held).add(r.released);
   d.add(open_.size()).add(checked_).add(unchecked_);

@@ -1,13 +1,13 @@
 // The audits of a farm: a share of its tasks runs on two ranks, whose results must have the same bytes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "role/by_rank.hpp"
 #include "role/digest.hpp"
 #include "skel/detail/task_range.hpp"
 
@@ -22,7 +22,7 @@ struct task_version {
 
 /// A rank whose result of `task` differs from that of two others.
 struct rank_at_fault {
-  std::size_t rank = 0;     ///< its index
+  rank_id rank = 0;
   task_id task = 0;         ///< which showed it
   std::uint64_t again = 0;  ///< number of its results that are computed again
   range_list released{};    ///< its results that the sink had by then
@@ -30,24 +30,24 @@ struct rank_at_fault {
 };
 
 /// The results of audited tasks until two ranks agree, and the other results of each rank until they may go
-/// to the sink. Ranks are named by their index. A regular value, part of farm_ledger.
+/// to the sink. A regular value, part of farm_ledger.
 class farm_audits {
  public:
   farm_audits() = default;
   /// `share` of all tasks is audited; 0: none.
-  farm_audits(double share, std::size_t ranks);
+  farm_audits(double share, rank_id ranks);
 
-  [[nodiscard]] bool on() const { return !ranks_.empty(); }
+  [[nodiscard]] bool on() const { return ranks_.ranks() > 0; }
   /// Whether the task is audited, the same in every run.
   [[nodiscard]] bool chooses(task_id task) const;
 
   // --- audited tasks
   /// The first result of each rank counts.
-  void answered(task_id task, std::size_t rank, std::uint64_t version);
+  void answered(task_id task, rank_id rank, std::uint64_t version);
   /// The task threw on a rank that was to repeat it.
-  void threw(task_id task, std::size_t rank);
+  void threw(task_id task, rank_id rank);
   struct answer {
-    std::size_t rank = 0;
+    rank_id rank = 0;
     std::uint64_t version = 0;
     friend bool operator==(answer const&, answer const&) = default;
   };
@@ -57,7 +57,7 @@ class farm_audits {
   /// Whether the task has a result and is not settled.
   [[nodiscard]] bool open(task_id task) const { return open_.contains(task); }
   /// Whether a result of this rank is not settled.
-  [[nodiscard]] bool any_open(std::size_t rank) const { return ranks_[rank].open > 0; }
+  [[nodiscard]] bool any_open(rank_id rank) const { return ranks_[rank].open > 0; }
   /// The task is settled. Returns its results. `checked`: two of them agree.
   std::vector<answer> close(task_id task, bool checked);
 
@@ -65,12 +65,12 @@ class farm_audits {
   /// The open tasks that must run on another rank and that none has.
   [[nodiscard]] std::vector<task_id> waiting() const { return {waiting_.begin(), waiting_.end()}; }
   /// Whether this rank may repeat the task: it has not run it.
-  [[nodiscard]] bool may_repeat(task_id task, std::size_t rank) const;
+  [[nodiscard]] bool may_repeat(task_id task, rank_id rank) const;
   /// Number of tasks that the rank is to repeat.
-  [[nodiscard]] std::uint64_t holds(std::size_t rank) const { return ranks_[rank].holds; }
-  void given(task_id task, std::size_t rank);
+  [[nodiscard]] std::uint64_t holds(rank_id rank) const { return ranks_[rank].holds; }
+  void given(task_id task, rank_id rank);
   /// The rank is lost: others must repeat its tasks.
-  void lost(std::size_t rank);
+  void lost(rank_id rank);
   /// Likewise for tasks that turn out to be on no rank. Returns all open tasks.
   template <class Missing>
   std::vector<task_id> take_back_if(Missing const& missing) {
@@ -84,14 +84,14 @@ class farm_audits {
 
   // --- results that are not audited
   /// These results of the rank must wait.
-  void hold(std::size_t rank, task_range const& tasks) { append(ranks_[rank].held, tasks); }
+  void hold(rank_id rank, task_range const& tasks) { append(ranks_[rank].held, tasks); }
   /// They may go to the sink. Returns them.
-  [[nodiscard]] range_list release(std::size_t rank);
+  [[nodiscard]] range_list release(rank_id rank);
 
   // --- ranks at fault
   /// Returns the tasks that have no result any more: those that were held, and open ones.
-  [[nodiscard]] range_list blame(std::size_t rank, task_id task);
-  [[nodiscard]] bool at_fault(std::size_t rank) const { return on() && ranks_[rank].at_fault; }
+  [[nodiscard]] range_list blame(rank_id rank, task_id task);
+  [[nodiscard]] bool at_fault(rank_id rank) const { return on() && ranks_[rank].at_fault; }
   [[nodiscard]] std::vector<rank_at_fault> const& faults() const { return faults_; }
   [[nodiscard]] std::uint64_t checked() const { return checked_; }
   [[nodiscard]] std::uint64_t unchecked() const { return unchecked_; }
@@ -102,8 +102,8 @@ class farm_audits {
  private:
   struct audit {
     std::vector<answer> answers{};
-    std::vector<std::size_t> threw{};
-    std::optional<std::size_t> holder{};
+    std::vector<rank_id> threw{};
+    std::optional<rank_id> holder{};
     friend bool operator==(audit const&, audit const&) = default;
   };
   struct rank_state {
@@ -117,7 +117,7 @@ class farm_audits {
   void take_back(task_id task, audit& a);
 
   std::uint64_t limit_ = 0;  // of the hashes of audited tasks
-  std::vector<rank_state> ranks_;
+  by_rank<rank_state> ranks_;
   std::map<task_id, audit> open_;
   std::set<task_id> waiting_;
   std::vector<rank_at_fault> faults_;

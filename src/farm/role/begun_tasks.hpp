@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "role/by_rank.hpp"
 #include "role/digest.hpp"
 #include "skel/detail/task_range.hpp"
 
@@ -16,32 +17,31 @@ struct begun_range {
   friend bool operator==(begun_range const&, begun_range const&) = default;
 };
 
-/// Ranks are named by their index. A regular value.
+/// A regular value.
 class begun_tasks {
  public:
   begun_tasks() = default;
-  explicit begun_tasks(std::size_t ranks) : ranks_(ranks) {}
+  explicit begun_tasks(rank_id ranks) : ranks_(ranks) {}
 
   /// The rank was granted tasks at time `t`. With a free thread it begins them now; otherwise its next
   /// results message says what it begins.
-  void given(std::size_t index, std::size_t threads, range_list const& tasks, double t);
+  void given(rank_id rank, std::size_t threads, range_list const& tasks, double t);
   /// The rank reports tasks that it has finished and begun, ...
-  void results(std::size_t index, std::size_t threads, range_list const& done, range_list const& begun,
-               double t);
+  void results(rank_id rank, std::size_t threads, range_list const& done, range_list const& begun, double t);
   /// ... or all tasks that it runs.
-  void all(std::size_t index, std::size_t threads, range_list const& running, double t);
+  void all(rank_id rank, std::size_t threads, range_list const& running, double t);
   /// Returns the tasks that the rank ran when it was lost, and forgets it.
-  [[nodiscard]] range_list take(std::size_t index);
+  [[nodiscard]] range_list take(rank_id rank);
 
-  [[nodiscard]] std::size_t ranks() const { return ranks_.size(); }
-  [[nodiscard]] std::vector<begun_range>& of(std::size_t index) { return ranks_[index]; }
+  [[nodiscard]] rank_id ranks() const { return ranks_.ranks(); }
+  [[nodiscard]] std::vector<begun_range>& of(rank_id rank) { return ranks_[rank]; }
   friend bool operator==(begun_tasks const&, begun_tasks const&) = default;
   void hash(digest& d) const;
 
  private:
-  void keep_latest(std::size_t index, std::size_t threads);
+  void keep_latest(rank_id rank, std::size_t threads);
 
-  std::vector<std::vector<begun_range>> ranks_;
+  by_rank<std::vector<begun_range>> ranks_;
 };
 
 /// Whether one of the ranges holds this task.

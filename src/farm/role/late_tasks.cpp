@@ -28,7 +28,7 @@ double expected(task_costs const& costs, task_range const& tasks, double done) {
 }
 
 struct late_task {
-  std::size_t owner = 0;
+  rank_id owner = 0;
   begun_range* running = nullptr;
   double cost = 0;     // expected in all, in average tasks
   double seconds = 0;  // expected from now on
@@ -37,19 +37,19 @@ struct late_task {
 // The tasks that are very late, the one that ends last first.
 std::vector<late_task> late_tasks(
     begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double unreported,
-    double remaining, detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
+    double remaining, detail::function_reference<bool(rank_id, task_range const&)> const& allowed) {
   std::vector<late_task> late;
-  for (std::size_t i = 0; i < begun.ranks(); ++i) {
-    if (begun.of(i).empty()) continue;
-    double const speed = loads.speed_of_thread(i);
-    double const sure = loads.sure_speed_of_thread(i);
-    for (auto& b : begun.of(i)) {
+  for (rank_id r = 0; r < begun.ranks(); ++r) {
+    if (begun.of(r).empty()) continue;
+    double const speed = loads.speed_of_thread(r);
+    double const sure = loads.sure_speed_of_thread(r);
+    for (auto& b : begun.of(r)) {
       double const elapsed = std::max(0.0, t - b.since);
       // If several small tasks run as one range, the root does not know which of them is late.
       if (b.tasks.count > 1 || (elapsed - unreported) * sure <= far_longer * costs.of(b.tasks)) continue;
       double const cost = expected(costs, b.tasks, elapsed * speed);
       double const seconds = cost / speed - elapsed;
-      if (seconds > remaining && allowed(i, b.tasks)) late.push_back({i, &b, cost, seconds});
+      if (seconds > remaining && allowed(r, b.tasks)) late.push_back({r, &b, cost, seconds});
     }
   }
   std::sort(late.begin(), late.end(), [](auto const& a, auto const& b) { return a.seconds > b.seconds; });
@@ -57,11 +57,11 @@ std::vector<late_task> late_tasks(
 }
 
 // Seconds until a thread of the rank is expected to be free.
-double wait_for(std::size_t index, begun_tasks& begun, rank_loads const& loads, task_costs const& costs,
+double wait_for(rank_id rank, begun_tasks& begun, rank_loads const& loads, task_costs const& costs,
                 double t) {
-  auto const& running = begun.of(index);
-  if (running.size() < loads.threads(index)) return 0;
-  double const speed = loads.speed_of_thread(index);
+  auto const& running = begun.of(rank);
+  if (running.size() < loads.threads(rank)) return 0;
+  double const speed = loads.speed_of_thread(rank);
   double least = std::numeric_limits<double>::infinity();
   for (auto const& b : running) {
     double const elapsed = std::max(0.0, t - b.since);
@@ -73,21 +73,21 @@ double wait_for(std::size_t index, begun_tasks& begun, rank_loads const& loads, 
 }  // namespace
 
 std::optional<task_range> copy_for(
-    std::size_t thief, begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t,
-    detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
+    rank_id thief, begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t,
+    detail::function_reference<bool(rank_id, task_range const&)> const& allowed) {
   double const mine = loads.speed_of_thread(thief);
   if (mine <= 0) return std::nullopt;
   begun_range* best = nullptr;
   double most = least_gain;
-  for (std::size_t i = 0; i < begun.ranks(); ++i) {
-    if (i == thief || begun.of(i).empty()) continue;
-    double const its = loads.speed_of_thread(i);
-    for (auto& b : begun.of(i)) {
+  for (rank_id r = 0; r < begun.ranks(); ++r) {
+    if (r == thief || begun.of(r).empty()) continue;
+    double const its = loads.speed_of_thread(r);
+    for (auto& b : begun.of(r)) {
       double const elapsed = std::max(0.0, t - b.since);
       double const done = elapsed * its;
       double const tasks = expected(costs, b.tasks, done);
       double const gain = tasks / its - elapsed - tasks / mine;
-      if (gain <= most || mine <= clearly_faster * b.copier || !allowed(i, b.tasks)) continue;
+      if (gain <= most || mine <= clearly_faster * b.copier || !allowed(r, b.tasks)) continue;
       best = &b;
       most = gain;
     }
@@ -99,19 +99,19 @@ std::optional<task_range> copy_for(
 
 std::vector<early_copy> early_copies(
     begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double unreported,
-    double remaining, detail::function_reference<bool(std::size_t)> const& computes,
-    detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
+    double remaining, detail::function_reference<bool(rank_id)> const& computes,
+    detail::function_reference<bool(rank_id, task_range const&)> const& allowed) {
   auto const late = late_tasks(begun, loads, costs, t, unreported, remaining, allowed);
   if (late.empty()) return {};
   struct taker {
-    std::size_t rank = 0;
+    rank_id rank = 0;
     double speed = 0;
     double wait = 0;
   };
   std::vector<taker> takers;
-  for (std::size_t i = 0; i < begun.ranks(); ++i)
-    if (double const speed = loads.sure_speed_of_thread(i); speed > 0 && computes(i))
-      takers.push_back({i, speed});
+  for (rank_id r = 0; r < begun.ranks(); ++r)
+    if (double const speed = loads.sure_speed_of_thread(r); speed > 0 && computes(r))
+      takers.push_back({r, speed});
   if (std::ssize(takers) > most_takers) {
     auto const end = takers.begin() + most_takers;
     std::nth_element(takers.begin(), end, takers.end(),

@@ -18,12 +18,12 @@ inline constexpr double clearly_faster = 1.5;
 /// `allowed(owner, tasks)` says which may be copied. Records the copy, so that only a faster rank takes
 /// another. `costs`: of all tasks, 1 on average.
 [[nodiscard]] std::optional<task_range> copy_for(
-    std::size_t thief, begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t,
-    detail::function_reference<bool(std::size_t, task_range const&)> const& allowed);
+    rank_id thief, begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t,
+    detail::function_reference<bool(rank_id, task_range const&)> const& allowed);
 
 /// A copy for a rank that has other tasks.
 struct early_copy {
-  std::size_t rank = 0;
+  rank_id rank = 0;
   task_id task = 0;
 };
 
@@ -33,7 +33,7 @@ struct early_copy {
 /// `computes(rank)` says which ranks may take one.
 [[nodiscard]] std::vector<early_copy> early_copies(
     begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t, double unreported,
-    double remaining, detail::function_reference<bool(std::size_t)> const& computes,
-    detail::function_reference<bool(std::size_t, task_range const&)> const& allowed);
+    double remaining, detail::function_reference<bool(rank_id)> const& computes,
+    detail::function_reference<bool(rank_id, task_range const&)> const& allowed);
 
 }  // namespace skel::role

@@ -15,29 +15,18 @@ constexpr std::uint64_t shortest_spacing = 100, longest_spacing = 204'800;  // m
 
 farm_ledger::farm_ledger(farm_ledger_config config)
     : config_(std::move(config)),
-      roll_(static_cast<rank_id>(config_.ranks.count), config_.call_hash),
-      stock_(config_.ranks.count),
-      begun_(config_.ranks.count),
+      roll_(config_.ranks, config_.call_hash),
+      stock_(config_.ranks),
+      begun_(config_.ranks),
       suspects_(config_.most_losses),
-      audits_(config_.audit, config_.ranks.count) {
+      audits_(config_.audit, config_.ranks) {
   for (auto const& r : config_.restored) {
     recorded_.insert(r);
     restored_end_ = std::max(restored_end_, r.last() + 1);
   }
-  std::vector<bool> computes(config_.ranks.count);
-  for (std::size_t i = 0; i < computes.size(); ++i)
-    computes[i] = config_.workers.index_of(config_.ranks[i]).has_value();
-  auto policy = config_.policy;
-  if (!policy.power.empty()) {  // from ranks to their indices
-    policy.power.clear();
-    for (std::size_t i = 0; i < config_.ranks.count; ++i) {
-      auto const at = static_cast<std::size_t>(config_.ranks[i]);
-      policy.power.push_back(at < config_.policy.power.size() ? config_.policy.power[at] : 0);
-    }
-  }
-  if (directs()) paced_.resize(config_.ranks.count);
-  dealer_ = farm_dealer(std::move(policy), config_.first_grant, computes, index_of(config_.root).value_or(0),
-                        task_pool(config_.window, config_.ordered, recorded_.count()),
+  if (directs()) paced_ = by_rank<std::uint64_t>(config_.ranks);
+  dealer_ = farm_dealer(config_.policy, config_.first_grant, config_.ranks, config_.first_worker,
+                        config_.root, task_pool(config_.window, config_.ordered, recorded_.count()),
                         std::move(config_.costs), config_.costly);
   if (!config_.tasks) return;
   available_ = *config_.tasks;
@@ -63,19 +52,18 @@ void farm_ledger::tell(call_messages& told, farm_actions& out) {
 
 void farm_ledger::give(farm_actions& out) {
   for (auto& a : decided_) {
-    rank_id const to = config_.ranks[a.rank];
     if (a.tasks.empty()) {
       dealer_.loads().waits_in_vain(a.rank);
-      out.push_back(farm::send{to, farm::nothing{}});
+      out.push_back(farm::send{a.rank, farm::nothing{}});
       continue;
     }
     if (stock_.under_way())  // its new owner may have answered already
       for (auto const& r : a.tasks) stock_.claim(r);
     if (watches(a.rank)) begun_.given(a.rank, dealer_.threads(a.rank), a.tasks, now_);
-    if (directs() && to != config_.root && std::exchange(paced_[a.rank], spacing_) != spacing_)
-      out.push_back(farm::send{to, farm::spacing{spacing_}});
+    if (directs() && a.rank != config_.root && std::exchange(paced_[a.rank], spacing_) != spacing_)
+      out.push_back(farm::send{a.rank, farm::spacing{spacing_}});
     // A rank that was declared dead may still hold tasks that it is given again.
-    out.push_back(farm::send{to, farm::grant{std::move(a.tasks), handed_out_again_ > 0 || copies_ > 0}});
+    out.push_back(farm::send{a.rank, farm::grant{std::move(a.tasks), handed_out_again_ > 0 || copies_ > 0}});
   }
   decided_.clear();
 }
@@ -143,7 +131,7 @@ void farm_ledger::resize_window(std::uint64_t tasks) {
 
 void farm_ledger::maybe_complete(farm_actions& out) {
   if (audits_.on() && config_.audit_holds && !stopping() && source_ended_ && recorded_.count() == available_)
-    for (std::size_t i = 0; i < config_.ranks.count; ++i) release(i, out);
+    for (rank_id r = 0; r < config_.ranks; ++r) release(r, out);
   // The sink may still throw while results wait for it, so the run ends only when it has received all.
   if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ + left_out_ == available_)
     roll(out, &roll_call::done, sunk_);
@@ -167,7 +155,7 @@ void farm_ledger::hold_back(bool on, farm_actions& out) {
 
 // Rounded to powers of two, so that small changes cause no messages.
 void farm_ledger::message_cost(double seconds) {
-  double const all = most_per_message_time * static_cast<double>(config_.workers.count) * seconds;
+  double const all = most_per_message_time * static_cast<double>(config_.workers()) * seconds;
   std::uint64_t wanted = shortest_spacing;
   while (wanted < longest_spacing && static_cast<double>(wanted) * 1e-6 < all) wanted *= 2;
   spacing_ = wanted == shortest_spacing ? 0 : wanted;  // results of a quantum travel together anyway
@@ -176,8 +164,7 @@ void farm_ledger::message_cost(double seconds) {
 // --- messages
 
 void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
-  auto const index = index_of(from);
-  if (!index) return;
+  if (!knows(from)) return;
   if (finished()) {  // the rank has not heard of the end
     if (from != config_.root) {
       call_messages told;
@@ -187,40 +174,38 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
     return;
   }
   roll_.heard(from);  // a rank that speaks is not lost: withdraws the suspicion
-  dealer_.heard(*index);
+  dealer_.heard(from);
   suspects_.heard(from);
-  if (audits_.at_fault(*index) && !std::holds_alternative<call_message>(m)) {
+  if (audits_.at_fault(from) && !std::holds_alternative<call_message>(m)) {
     if (!stopping()) out.push_back(farm::send{from, farm::dismissed{}});
     return;
   }
   if (auto const* const call = std::get_if<call_message>(&m)) {
     roll_.count(sunk_, handed_out_again_);
     roll(out, &roll_call::on, from, *call);
-    if (auto const* const h = std::get_if<hello>(call); h != nullptr && !finished())
-      on_hello(*index, *h, out);
+    if (auto const* const h = std::get_if<hello>(call); h != nullptr && !finished()) on_hello(from, *h, out);
   } else if (auto const* const a = std::get_if<farm::ask>(&m)) {
-    on_ask(*index, *a, out);
+    on_ask(from, *a, out);
   } else if (auto const* const r = std::get_if<farm::results>(&m)) {
-    on_results(*index, *r, out);
+    on_results(from, *r, out);
   } else if (auto const* const b = std::get_if<farm::begins>(&m)) {
-    on_begins(*index, *b, out);
+    on_begins(from, *b, out);
   } else if (auto const* const s = std::get_if<farm::stock>(&m)) {
-    on_stock(*index, *s, out);
+    on_stock(from, *s, out);
   } else if (auto const* const f = std::get_if<farm::task_failed>(&m)) {
-    on_task_failed(*index, *f, out);
-    dealer_.serve(*index, no_more(), decided_);  // a window may have room for the rank now
+    on_task_failed(from, *f, out);
+    dealer_.serve(from, no_more(), decided_);  // a window may have room for the rank now
     give(out);
   }
 }
 
-void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out) {
-  if (dealer_.hello(index, m.threads, m.power)) {
+void farm_ledger::on_hello(rank_id rank, hello const& m, farm_actions& out) {
+  if (dealer_.hello(rank, m.threads, m.power)) {
     stock_.moved();  // a repetition by a worker that has heard nothing is not progress
-    auto const at = config_.workers.index_of(config_.ranks[index]);
-    if (config_.tasks && !config_.resumed && at && watches(index))
-      begun_.given(index, dealer_.threads(index),
-                   known_share(config_.policy, *config_.tasks, static_cast<int>(config_.workers.count),
-                               static_cast<int>(*at), dealer_.costs()),
+    if (config_.tasks && !config_.resumed && rank >= config_.first_worker && watches(rank))
+      begun_.given(rank, dealer_.threads(rank),
+                   known_share(config_.policy, *config_.tasks, config_.workers(), rank - config_.first_worker,
+                               dealer_.costs()),
                    now_);
   }
   give_suspects(out);
@@ -228,11 +213,11 @@ void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out)
   give_audits(out);
   if (stopping()) {
     call_messages told;
-    roll_.say_again(config_.ranks[index], told);
+    roll_.say_again(rank, told);
     tell(told, out);
   }
   deal(out);
-  if (!dealer_.pool().empty() && dealer_.closed(index)) push(out);
+  if (!dealer_.pool().empty() && dealer_.closed(rank)) push(out);
 }
 
 // Called when all living ranks have said hello with their power.
@@ -244,30 +229,30 @@ void farm_ledger::deal(farm_actions& out) {
 }
 
 // Task numbers come from another process, so they are checked before they become bits of a set.
-bool farm_ledger::tasks_exist(std::size_t index, range_list const& ranges, farm_actions& out) {
+bool farm_ledger::tasks_exist(rank_id rank, range_list const& ranges, farm_actions& out) {
   if (std::all_of(ranges.begin(), ranges.end(), [&](auto const& r) { return r.last() < available_; }))
     return true;
-  abort("rank " + std::to_string(config_.ranks[index]) + " speaks of tasks that do not exist", out);
+  abort("rank " + std::to_string(rank) + " speaks of tasks that do not exist", out);
   return false;
 }
 
-void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_actions& out) {
-  if (stopping() || !tasks_exist(index, m.ranges, out) || !tasks_exist(index, m.begun, out)) return;
+void farm_ledger::on_results(rank_id rank, farm::results const& m, farm_actions& out) {
+  if (stopping() || !tasks_exist(rank, m.ranges, out) || !tasks_exist(rank, m.begun, out)) return;
   stock_.moved();
-  if (watches(index)) begun_.results(index, dealer_.threads(index), m.ranges, m.begun, now_);
+  if (watches(rank)) begun_.results(rank, dealer_.threads(rank), m.ranges, m.begun, now_);
   if (!suspects_.empty() &&  // a task with a result did not end its rank
       suspects_.acquit_if([&](task_id id) { return any_contains(m.ranges, id); }))
     give_suspects(out);
   if (config_.merged)
     record_merged(m.ranges, out);
   else if (audits_.on())
-    audit(index, m.ranges, out);
+    audit(rank, m.ranges, out);
   else
     record(m.ranges, out);
-  dealer_.finished(index, count_tasks(m.ranges));
-  told(index, m.here);
-  if (m.wanted > 0) dealer_.asks(index, m.wanted);
-  dealer_.serve(index, no_more(), decided_);
+  dealer_.finished(rank, count_tasks(m.ranges));
+  told(rank, m.here);
+  if (m.wanted > 0) dealer_.asks(rank, m.wanted);
+  dealer_.serve(rank, no_more(), decided_);
   give(out);
   direct_idle(false, out);
   give_early_copies(out);

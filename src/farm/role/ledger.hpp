@@ -12,7 +12,6 @@
 #include "farm/role/dealer.hpp"
 #include "farm/role/failed_tasks.hpp"
 #include "farm/role/stock.hpp"
-#include "role/rank_range.hpp"
 #include "role/roll_call.hpp"
 #include "role/suspects.hpp"
 #include "role/task_set.hpp"
@@ -23,8 +22,8 @@ namespace skel::role {
 
 struct farm_ledger_config {
   rank_id root = 0;
-  rank_range ranks;                    ///< all ranks of the run, the root included
-  rank_range workers;                  ///< those that compute, in the order of the deal
+  rank_id ranks = 0;                   ///< of the run, the root included
+  rank_id first_worker = 0;            ///< this rank and those after it compute
   std::optional<std::uint64_t> tasks;  ///< empty: a stream, which supplied() extends until it ends
   task_costs costs{};                  ///< if known: in decreasing order, and 1 on average
   std::uint64_t costly = 0;            ///< this many tasks, the first ones, are granted one at a time
@@ -49,6 +48,7 @@ struct farm_ledger_config {
   /// their shares of the whole list.
   bool resumed = false;
   range_list restored{};  ///< tasks with results from the earlier run; they are not given
+  [[nodiscard]] rank_id workers() const { return ranks - first_worker; }
   friend bool operator==(farm_ledger_config const&, farm_ledger_config const&) = default;
 };
 
@@ -122,9 +122,7 @@ class farm_ledger {
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
-  [[nodiscard]] std::optional<std::size_t> index_of(rank_id rank) const {
-    return config_.ranks.index_of(rank);
-  }
+  [[nodiscard]] bool knows(rank_id rank) const { return rank >= 0 && rank < config_.ranks; }
   /// Performs a step of the roll call and sends its messages.
   template <class... Parameters, class... Arguments>
   void roll(farm_actions& out, void (roll_call::*step)(Parameters...), Arguments&&... arguments) {
@@ -143,46 +141,46 @@ class farm_ledger {
   void deal(farm_actions& out);
   void maybe_complete(farm_actions& out);
 
-  void on_hello(std::size_t index, hello const& m, farm_actions& out);
-  void on_ask(std::size_t index, farm::ask const& m, farm_actions& out);
-  void on_results(std::size_t index, farm::results const& m, farm_actions& out);
-  void on_begins(std::size_t index, farm::begins const& m, farm_actions& out);
-  void on_stock(std::size_t index, farm::stock const& m, farm_actions& out);
-  [[nodiscard]] bool tasks_exist(std::size_t index, range_list const& ranges, farm_actions& out);
+  void on_hello(rank_id rank, hello const& m, farm_actions& out);
+  void on_ask(rank_id rank, farm::ask const& m, farm_actions& out);
+  void on_results(rank_id rank, farm::results const& m, farm_actions& out);
+  void on_begins(rank_id rank, farm::begins const& m, farm_actions& out);
+  void on_stock(rank_id rank, farm::stock const& m, farm_actions& out);
+  [[nodiscard]] bool tasks_exist(rank_id rank, range_list const& ranges, farm_actions& out);
   void record(range_list const& ranges, farm_actions& out);
   void settle(task_range const& fresh);
   void record_merged(range_list const& ranges, farm_actions& out);
   void put_back(range_list const& ranges);
 
   [[nodiscard]] bool directs() const { return config_.policy.more == more_from::root_then_ranks; }
-  void told(std::size_t index, std::optional<farm::load> const& here);
-  bool direct(std::size_t index, bool copies, farm_actions& out);
-  bool give_copy(std::size_t index, farm_actions& out);
+  void told(rank_id rank, std::optional<farm::load> const& here);
+  bool direct(rank_id rank, bool copies, farm_actions& out);
+  bool give_copy(rank_id rank, farm_actions& out);
   void direct_idle(bool at_once, farm_actions& out);
-  [[nodiscard]] bool may_copy(std::size_t owner, task_range const& tasks) const;
+  [[nodiscard]] bool may_copy(rank_id owner, task_range const& tasks) const;
   void give_early_copies(farm_actions& out);
 
   void take_stock(farm_actions& out);
   void finish_stock(farm_actions& out);
-  [[nodiscard]] bool may_blame(std::size_t index) const;
-  [[nodiscard]] bool watches(std::size_t index) const;
+  [[nodiscard]] bool may_blame(rank_id rank) const;
+  [[nodiscard]] bool watches(rank_id rank) const;
   void find_suspects();
   void give_suspects(farm_actions& out);
 
-  void on_task_failed(std::size_t index, farm::task_failed const& m, farm_actions& out);
+  void on_task_failed(rank_id rank, farm::task_failed const& m, farm_actions& out);
   void give_failed(farm_actions& out);
-  [[nodiscard]] std::optional<std::size_t> taker_of_failed(task_id id) const;
+  [[nodiscard]] std::optional<rank_id> taker_of_failed(task_id id) const;
   void give_up(farm::leave_out task, farm_actions& out);
 
-  void audit(std::size_t index, range_list const& ranges, farm_actions& out);
+  void audit(rank_id rank, range_list const& ranges, farm_actions& out);
   void judge(task_id id, farm_actions& out);
   void disagree(task_id id, std::string text, farm_actions& out);
   void settle_audit(task_id id, std::uint64_t version, bool checked, farm_actions& out);
   void give_audits(farm_actions& out);
   void give_up_audit(task_id id, farm_actions& out);
-  void release_of(std::size_t index, farm_actions& out);
-  void release(std::size_t index, farm_actions& out);
-  void dismiss(std::size_t index, task_id task, farm_actions& out);
+  void release_of(rank_id rank, farm_actions& out);
+  void release(rank_id rank, farm_actions& out);
+  void dismiss(rank_id rank, task_id task, farm_actions& out);
   void enlist_root(farm_actions& out);
 
   farm_ledger_config config_;
@@ -207,10 +205,10 @@ class farm_ledger {
   double looked_early_ = 0;  // the same, for ranks that have other tasks
   double vain_until_ = 0;    // until then ranks of vain_speed_ and slower ones need not search
   double vain_speed_ = 0;
-  task_id restored_end_ = 0;          // behind the last restored task
-  std::uint64_t spacing_ = 0;         // microseconds between two results messages of a rank
-  std::vector<std::uint64_t> paced_;  // per rank: the spacing it was told
-  assignments decided_;               // the dealer's decisions; empty between two events, kept for its memory
+  task_id restored_end_ = 0;      // behind the last restored task
+  std::uint64_t spacing_ = 0;     // microseconds between two results messages of a rank
+  by_rank<std::uint64_t> paced_;  // the spacing that each rank was told
+  assignments decided_;           // the dealer's decisions; empty between two events, kept for its memory
 };
 
 }  // namespace skel::role

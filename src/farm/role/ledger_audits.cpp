@@ -7,7 +7,7 @@
 
 namespace skel::role {
 
-void farm_ledger::audit(std::size_t index, range_list const& ranges, farm_actions& out) {
+void farm_ledger::audit(rank_id rank, range_list const& ranges, farm_actions& out) {
   range_list plain;
   std::vector<task_id> chosen;
   for (auto const& r : ranges)
@@ -21,21 +21,21 @@ void farm_ledger::audit(std::size_t index, range_list const& ranges, farm_action
   for (auto const& r : plain)
     for (auto const& fresh : recorded_.insert(r)) {
       settle(fresh);
-      audits_.hold(index, fresh);
+      audits_.hold(rank, fresh);
       out.push_back(farm::record{fresh});
     }
   auto const versions = std::exchange(versions_, {});
   for (task_id const id : chosen) {
     if (stopping()) return;
-    if (audits_.at_fault(index)) break;
+    if (audits_.at_fault(rank)) break;
     if (recorded_.contains(id)) continue;
     auto const at =
         std::find_if(versions.begin(), versions.end(), [&](auto const& v) { return v.task == id; });
-    audits_.answered(id, index, at == versions.end() ? 0 : at->version);
+    audits_.answered(id, rank, at == versions.end() ? 0 : at->version);
     judge(id, out);
   }
   give_audits(out);
-  release_of(index, out);
+  release_of(rank, out);
 }
 
 void farm_ledger::judge(task_id id, farm_actions& out) {
@@ -43,16 +43,15 @@ void farm_ledger::judge(task_id id, farm_actions& out) {
     settle_audit(id, *version, true, out);
   } else if (auto const& all = audits_.answers(id); all.size() > 2) {
     disagree(id,
-             "its results on ranks " + std::to_string(config_.ranks[all[0].rank]) + ", " +
-                 std::to_string(config_.ranks[all[1].rank]) + " and " +
-                 std::to_string(config_.ranks[all[2].rank]) + " all differ: it must be deterministic",
+             "its results on ranks " + std::to_string(all[0].rank) + ", " + std::to_string(all[1].rank) +
+                 " and " + std::to_string(all[2].rank) + " all differ: it must be deterministic",
              out);
   }
 }
 
 void farm_ledger::disagree(task_id id, std::string text, farm_actions& out) {
   auto const last = audits_.answers(id).back().rank;
-  roll(out, &roll_call::task_failed, id, config_.ranks[last], std::move(text));
+  roll(out, &roll_call::task_failed, id, last, std::move(text));
 }
 
 void farm_ledger::settle_audit(task_id id, std::uint64_t version, bool checked, farm_actions& out) {
@@ -72,19 +71,20 @@ void farm_ledger::give_audits(farm_actions& out) {
   for (task_id const id : audits_.waiting()) {
     if (stopping()) return;
     if (!audits_.open(id)) continue;  // settled in this loop
-    std::optional<std::size_t> taker;
+    std::optional<rank_id> taker;
     bool later = false;
-    for (std::size_t k = 0; k < config_.ranks.count; ++k) {
-      auto const i = static_cast<std::size_t>((id + k) % config_.ranks.count);
-      if (!dealer_.computes(i) || !audits_.may_repeat(id, i)) continue;
-      if (!dealer_.said_hello(i))
+    auto const ranks = static_cast<std::uint64_t>(config_.ranks);
+    for (std::uint64_t k = 0; k < ranks; ++k) {
+      auto const rank = static_cast<rank_id>((id + k) % ranks);
+      if (!dealer_.computes(rank) || !audits_.may_repeat(id, rank)) continue;
+      if (!dealer_.said_hello(rank))
         later = true;
-      else if (!taker || audits_.holds(i) < audits_.holds(*taker))
-        taker = i;
+      else if (!taker || audits_.holds(rank) < audits_.holds(*taker))
+        taker = rank;
     }
     if (taker) {
       audits_.given(id, *taker);
-      out.push_back(farm::send{config_.ranks[*taker], farm::grant_suspect{{id, 1, 1}, false}});
+      out.push_back(farm::send{*taker, farm::grant_suspect{{id, 1, 1}, false}});
     } else if (!later) {
       give_up_audit(id, out);
     }
@@ -98,35 +98,33 @@ void farm_ledger::give_up_audit(task_id id, farm_actions& out) {
     settle_audit(id, all.front().version, false, out);
   else
     disagree(id,
-             "its results on ranks " + std::to_string(config_.ranks[all[0].rank]) + " and " +
-                 std::to_string(config_.ranks[all[1].rank]) +
+             "its results on ranks " + std::to_string(all[0].rank) + " and " + std::to_string(all[1].rank) +
                  " differ, and there is no third rank that could settle which is right",
              out);
 }
 
 // The sink may have the results of a rank none of whose audited results is in doubt.
-void farm_ledger::release_of(std::size_t index, farm_actions& out) {
-  if (config_.audit_holds || audits_.at_fault(index) || audits_.any_open(index)) return;
-  release(index, out);
+void farm_ledger::release_of(rank_id rank, farm_actions& out) {
+  if (config_.audit_holds || audits_.at_fault(rank) || audits_.any_open(rank)) return;
+  release(rank, out);
 }
 
-void farm_ledger::release(std::size_t index, farm_actions& out) {
-  auto const tasks = audits_.release(index);
+void farm_ledger::release(rank_id rank, farm_actions& out) {
+  auto const tasks = audits_.release(rank);
   if (tasks.empty()) return;
-  out.push_back(farm::release{config_.ranks[index]});
+  out.push_back(farm::release{rank});
   for (auto const& r : tasks) out.push_back(farm::forget{r});
 }
 
 // The rank is at fault: it computes nothing more, and its results are computed again.
-void farm_ledger::dismiss(std::size_t index, task_id task, farm_actions& out) {
-  rank_id const rank = config_.ranks[index];
-  auto again = audits_.blame(index, task);
+void farm_ledger::dismiss(rank_id rank, task_id task, farm_actions& out) {
+  auto again = audits_.blame(rank, task);
   for (auto const& r : again)
     for (std::uint64_t i = 0; i < r.count; ++i) recorded_.erase(r[i]);
   out.push_back(farm::discard{rank});
   out.push_back(farm::send{rank, farm::dismissed{}});
-  dealer_.dismiss(index);
-  static_cast<void>(begun_.take(index));
+  dealer_.dismiss(rank);
+  static_cast<void>(begun_.take(rank));
   task_set pooled;  // an open audit may wait there, after a loss
   for (auto const& r : dealer_.pool().ranges()) pooled.insert(r);
   range_list fresh;
@@ -137,7 +135,7 @@ void farm_ledger::dismiss(std::size_t index, task_id task, farm_actions& out) {
   enlist_root(out);
   if (stopping()) return;
   // What it holds runs elsewhere, as after a loss.
-  stock_.lost(index);
+  stock_.lost(rank);
   stock_.again_soon();
   if (stock_.under_way())
     finish_stock(out);
@@ -149,8 +147,7 @@ void farm_ledger::dismiss(std::size_t index, task_id task, farm_actions& out) {
 
 // If no other rank computes any more, the root does, unless it is at fault itself.
 void farm_ledger::enlist_root(farm_actions& out) {
-  auto const root = index_of(config_.root);
-  if (root && audits_.at_fault(*root)) {
+  if (audits_.at_fault(config_.root)) {
     if (dealer_.any_computes()) return;
     roll(out, &roll_call::task_failed, audits_.faults().front().task, config_.root,
          "no rank is left whose results can be believed");

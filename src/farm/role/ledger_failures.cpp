@@ -6,20 +6,19 @@
 
 namespace skel::role {
 
-void farm_ledger::on_task_failed(std::size_t index, farm::task_failed const& m, farm_actions& out) {
+void farm_ledger::on_task_failed(rank_id from, farm::task_failed const& m, farm_actions& out) {
   task_range const task{m.task, 1, 1};
-  if (stopping() || !tasks_exist(index, {task}, out)) return;
+  if (stopping() || !tasks_exist(from, {task}, out)) return;
   stock_.moved();
-  dealer_.finished(index, 1);
-  if (watches(index)) begun_.results(index, dealer_.threads(index), {task}, {}, now_);
+  dealer_.finished(from, 1);
+  if (watches(from)) begun_.results(from, dealer_.threads(from), {task}, {}, now_);
   if (suspects_.acquit(m.task)) give_suspects(out);  // it throws, so it ended no rank
   if (audits_.open(m.task)) {                        // it ran on another rank
-    audits_.threw(m.task, index);
+    audits_.threw(m.task, from);
     give_audits(out);
     maybe_complete(out);
     return;
   }
-  rank_id const from = config_.ranks[index];
   if (recorded_.contains(m.task) || !failed_.add(m.task, from, m.nth)) return;
   if (auto const times = failed_.times(m.task); times >= config_.on_error.times) {
     give_up({m.task, from, times, m.text}, out);
@@ -45,20 +44,20 @@ void farm_ledger::give_failed(farm_actions& out) {
     if (!to) continue;  // a rank that has not said hello yet will take it
     failed_.given(id);
     if (stock_.under_way()) stock_.claim({id, 1, 1});
-    out.push_back(farm::send{config_.ranks[*to], farm::grant_suspect{{id, 1, 1}, false}});
+    out.push_back(farm::send{*to, farm::grant_suspect{{id, 1, 1}, false}});
   }
 }
 
-std::optional<std::size_t> farm_ledger::taker_of_failed(task_id id) const {
-  auto const fresh = [&](std::size_t i) {
-    return !config_.on_error.elsewhere || !failed_.failed_on(id, config_.ranks[i]);
+std::optional<rank_id> farm_ledger::taker_of_failed(task_id id) const {
+  auto const fresh = [&](rank_id rank) {
+    return !config_.on_error.elsewhere || !failed_.failed_on(id, rank);
   };
   auto const takers = dealer_.takers_of_suspects();  // the root only if it is alone
   if (auto const at = std::find_if(takers.begin(), takers.end(), fresh); at != takers.end()) return *at;
-  auto const root = index_of(config_.root);
-  if (root && dealer_.computes(*root) && dealer_.said_hello(*root) && fresh(*root)) return root;
-  for (std::size_t i = 0; i < config_.ranks.count; ++i)
-    if (dealer_.computes(i) && !dealer_.said_hello(i) && fresh(i)) return std::nullopt;
+  rank_id const root = config_.root;
+  if (dealer_.computes(root) && dealer_.said_hello(root) && fresh(root)) return root;
+  for (rank_id r = 0; r < config_.ranks; ++r)
+    if (dealer_.computes(r) && !dealer_.said_hello(r) && fresh(r)) return std::nullopt;
   if (takers.empty()) return std::nullopt;
   return takers[failed_.times(id) % takers.size()];
 }

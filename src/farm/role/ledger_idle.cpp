@@ -15,47 +15,45 @@ constexpr double look_again = 0.01;
 constexpr double in_vain = 5e-6;
 }  // namespace
 
-void farm_ledger::told(std::size_t index, std::optional<farm::load> const& here) {
-  if (here) dealer_.loads().told(index, *here);
+void farm_ledger::told(rank_id rank, std::optional<farm::load> const& here) {
+  if (here) dealer_.loads().told(rank, *here);
 }
 
-void farm_ledger::on_ask(std::size_t index, farm::ask const& m, farm_actions& out) {
+void farm_ledger::on_ask(rank_id rank, farm::ask const& m, farm_actions& out) {
   if (directs()) {
-    told(index, m.here);
-    if (m.refused_by)
-      if (auto const empty = index_of(*m.refused_by)) dealer_.loads().found_empty(*empty);
-    if (dealer_.closed(index) && dealer_.computes(index)) dealer_.loads().seeks(index);
-    if (dealer_.closed(index) && dealer_.pool().empty() && no_more() && direct(index, true, out)) return;
+    told(rank, m.here);
+    if (m.refused_by && knows(*m.refused_by)) dealer_.loads().found_empty(*m.refused_by);
+    if (dealer_.closed(rank) && dealer_.computes(rank)) dealer_.loads().seeks(rank);
+    if (dealer_.closed(rank) && dealer_.pool().empty() && no_more() && direct(rank, true, out)) return;
   }
-  dealer_.asks(index, m.wanted);
-  dealer_.serve(index, no_more(), decided_);
+  dealer_.asks(rank, m.wanted);
+  dealer_.serve(rank, no_more(), decided_);
   give(out);
 }
 
 // Returns true if the rank was given a victim or, with `copies`, a copy.
-bool farm_ledger::direct(std::size_t index, bool copies, farm_actions& out) {
+bool farm_ledger::direct(rank_id rank, bool copies, farm_actions& out) {
   if (stopping()) return false;
   auto& loads = dealer_.loads();
-  if (auto const theft = loads.theft_for(index)) {
-    loads.moves(theft->victim, index, theft->tasks);
-    out.push_back(
-        farm::send{config_.ranks[index], farm::take_from{config_.ranks[theft->victim], theft->tasks}});
+  if (auto const theft = loads.theft_for(rank)) {
+    loads.moves(theft->victim, rank, theft->tasks);
+    out.push_back(farm::send{rank, farm::take_from{theft->victim, theft->tasks}});
     return true;
   }
-  return copies && config_.policy.copies && give_copy(index, out);
+  return copies && config_.policy.copies && give_copy(rank, out);
 }
 
-bool farm_ledger::may_copy(std::size_t owner, task_range const& tasks) const {
+bool farm_ledger::may_copy(rank_id owner, task_range const& tasks) const {
   return dealer_.alive(owner) && !recorded_.contains(tasks.last()) && !suspects_.contains(tasks.last()) &&
-         !(config_.root_in_place && config_.ranks[owner] == config_.root);
+         !(config_.root_in_place && owner == config_.root);
 }
 
-bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
-  double const speed = dealer_.loads().speed_of_thread(index);
+bool farm_ledger::give_copy(rank_id rank, farm_actions& out) {
+  double const speed = dealer_.loads().speed_of_thread(rank);
   bool const searched = now_ < vain_until_;
   if (searched && speed <= vain_speed_) return false;
-  auto const allowed = [&](std::size_t owner, task_range const& tasks) { return may_copy(owner, tasks); };
-  auto const copy = copy_for(index, begun_, dealer_.loads(), dealer_.costs(), now_, allowed);
+  auto const allowed = [&](rank_id owner, task_range const& tasks) { return may_copy(owner, tasks); };
+  auto const copy = copy_for(rank, begun_, dealer_.loads(), dealer_.costs(), now_, allowed);
   if (!copy) {
     vain_speed_ = searched ? std::max(speed, vain_speed_) : speed;
     vain_until_ = now_ + std::min(look_again, in_vain * static_cast<double>(begun_.ranks()));
@@ -63,9 +61,9 @@ bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
   }
   auto const tasks = not_recorded({*copy});  // its first tasks may be done
   ++copies_;
-  dealer_.loads().granted(index, count_tasks(tasks));
-  begun_.given(index, dealer_.threads(index), tasks, now_);
-  out.push_back(farm::send{config_.ranks[index], farm::grant{tasks, true}});
+  dealer_.loads().granted(rank, count_tasks(tasks));
+  begun_.given(rank, dealer_.threads(rank), tasks, now_);
+  out.push_back(farm::send{rank, farm::grant{tasks, true}});
   return true;
 }
 
@@ -80,11 +78,11 @@ void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
   if (at_once) vain_until_ = now_;
   auto const idle = loads.idle();
   double vain = -1, vain_thread = -1;  // speeds of a rank for which there was nothing
-  for (auto const index : idle) {
-    double const speed = loads.speed(index);
-    double const speed_of_thread = loads.speed_of_thread(index);
+  for (rank_id const rank : idle) {
+    double const speed = loads.speed(rank);
+    double const speed_of_thread = loads.speed_of_thread(rank);
     if (speed <= vain && speed_of_thread <= vain_thread) continue;  // nor is there for a slower one
-    if (direct(index, copies, out)) {
+    if (direct(rank, copies, out)) {
       vain = vain_thread = -1;
     } else if (speed >= vain && speed_of_thread >= vain_thread) {
       vain = speed;
@@ -103,13 +101,13 @@ void farm_ledger::give_early_copies(farm_actions& out) {
   if (now_ < looked_early_ + std::max(look_again, in_vain * static_cast<double>(begun_.ranks()))) return;
   looked_early_ = now_;
   double const remaining = loads.remaining(pool.room() ? pool.tasks() : 0, dealer_.computing());
-  auto const computes = [&](std::size_t i) { return dealer_.computes(i) && dealer_.said_hello(i); };
-  auto const allowed = [&](std::size_t owner, task_range const& tasks) { return may_copy(owner, tasks); };
+  auto const computes = [&](rank_id r) { return dealer_.computes(r) && dealer_.said_hello(r); };
+  auto const allowed = [&](rank_id owner, task_range const& tasks) { return may_copy(owner, tasks); };
   double const unreported = static_cast<double>(spacing_) * 1e-6;
   for (auto const& copy :
        early_copies(begun_, loads, dealer_.costs(), now_, unreported, remaining, computes, allowed)) {
     ++copies_;
-    out.push_back(farm::send{config_.ranks[copy.rank], farm::grant_suspect{{copy.task, 1, 1}, false}});
+    out.push_back(farm::send{copy.rank, farm::grant_suspect{{copy.task, 1, 1}, false}});
   }
 }
 

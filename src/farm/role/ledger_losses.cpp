@@ -5,18 +5,17 @@
 namespace skel::role {
 
 void farm_ledger::lost(rank_id rank, farm_actions& out) {
-  auto const index = index_of(rank);
-  if (!index || !dealer_.alive(*index) || finished() || rank == config_.root) return;
-  dealer_.lost(*index);
+  if (!knows(rank) || !dealer_.alive(rank) || finished() || rank == config_.root) return;
+  dealer_.lost(rank);
   suspects_.lost(rank);
-  stock_.lost(*index);
+  stock_.lost(rank);
   stock_.again_soon();
   enlist_root(out);
   deal(out);
   roll_.count(sunk_, handed_out_again_);
   roll(out, &roll_call::lost, rank);
   if (stopping()) return;
-  audits_.lost(*index);
+  audits_.lost(rank);
   give_audits(out);
   if (stopping()) return;
   if (stock_.under_way())
@@ -51,22 +50,20 @@ void farm_ledger::tick(farm_actions& out) {
 }
 
 void farm_ledger::take_stock(farm_actions& out) {
-  std::vector<bool> asked, gone;
-  for (std::size_t i = 0; i < config_.ranks.count; ++i) {
-    asked.push_back(dealer_.computes(i));
-    gone.push_back(!dealer_.alive(i));
+  stock_.begin();
+  for (rank_id r = 0; r < config_.ranks; ++r) {
+    if (!dealer_.alive(r)) stock_.gone(r);
+    if (!dealer_.computes(r)) continue;
+    stock_.asked(r);
+    out.push_back(farm::send{r, farm::take_stock{stock_.round(), !dealer_.said_hello(r)}});
   }
-  stock_.begin(asked, gone);
-  for (std::size_t i = 0; i < asked.size(); ++i)
-    if (asked[i])
-      out.push_back(farm::send{config_.ranks[i], farm::take_stock{stock_.round(), !dealer_.said_hello(i)}});
   finish_stock(out);
 }
 
-void farm_ledger::on_stock(std::size_t index, farm::stock const& m, farm_actions& out) {
-  if (!stock_.awaits(index, m.round) || !tasks_exist(index, m.held, out)) return;
-  stock_.answered(index, m.held);
-  dealer_.holds(index, count_tasks(m.held));
+void farm_ledger::on_stock(rank_id rank, farm::stock const& m, farm_actions& out) {
+  if (!stock_.awaits(rank, m.round) || !tasks_exist(rank, m.held, out)) return;
+  stock_.answered(rank, m.held);
+  dealer_.holds(rank, count_tasks(m.held));
   finish_stock(out);
 }
 
@@ -94,17 +91,15 @@ void farm_ledger::finish_stock(farm_actions& out) {
 
 // --- tasks that were running on lost ranks
 
-bool farm_ledger::may_blame(std::size_t index) const {
-  return config_.most_losses > 0 && config_.ranks[index] != config_.root;
-}
+bool farm_ledger::may_blame(rank_id rank) const { return config_.most_losses > 0 && rank != config_.root; }
 
 // Whether it matters what this rank runs: it may die of it, or others may copy it.
-bool farm_ledger::watches(std::size_t index) const { return may_blame(index) || directs(); }
+bool farm_ledger::watches(rank_id rank) const { return may_blame(rank) || directs(); }
 
-void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actions& out) {
-  if (stopping() || !tasks_exist(index, m.running, out)) return;
-  if (watches(index) && !m.running.empty()) begun_.all(index, dealer_.threads(index), m.running, now_);
-  told(index, m.here);
+void farm_ledger::on_begins(rank_id rank, farm::begins const& m, farm_actions& out) {
+  if (stopping() || !tasks_exist(rank, m.running, out)) return;
+  if (watches(rank) && !m.running.empty()) begun_.all(rank, dealer_.threads(rank), m.running, now_);
+  told(rank, m.here);
   direct_idle(false, out);
   give_early_copies(out);
 }
@@ -114,12 +109,12 @@ void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actio
 void farm_ledger::find_suspects() {
   auto const missing = [&](task_id id) { return !recorded_.contains(id) && !stock_.claimed().contains(id); };
   auto const before = suspects_.not_held().size();
-  for (std::size_t i = 0; i < config_.ranks.count; ++i) {
-    if (!may_blame(i) || !stock_.claims_nothing(i) || dealer_.alive(i)) continue;
-    auto const running = begun_.take(i);
+  for (rank_id rank = 0; rank < config_.ranks; ++rank) {
+    if (!may_blame(rank) || !stock_.claims_nothing(rank) || dealer_.alive(rank)) continue;
+    auto const running = begun_.take(rank);
     for (auto const& r : running)
       for (std::uint64_t k = 0; k < r.count; ++k)
-        if (missing(r[k])) suspects_.add(r[k], config_.ranks[i], running.size() == 1);
+        if (missing(r[k])) suspects_.add(r[k], rank, running.size() == 1);
   }
   suspects_.take_back_if(missing);
   auto const to_give = suspects_.not_held();
@@ -130,8 +125,7 @@ void farm_ledger::find_suspects() {
 // Gives each rank one suspect at a time, so that a further loss points to one task.
 void farm_ledger::give_suspects(farm_actions& out) {
   if (stopping() || suspects_.empty()) return;
-  for (auto const i : dealer_.takers_of_suspects()) {
-    rank_id const to = config_.ranks[i];
+  for (rank_id const to : dealer_.takers_of_suspects()) {
     if (suspects_.holds_one(to)) continue;
     auto const task = suspects_.next();
     if (!task) return;

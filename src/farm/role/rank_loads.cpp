@@ -6,109 +6,109 @@
 
 namespace skel::role {
 
-void rank_loads::has_threads(std::size_t index, std::uint64_t threads) {
-  ranks_[index].threads = std::max<std::uint64_t>(1, threads);
+void rank_loads::has_threads(rank_id rank, std::uint64_t threads) {
+  ranks_[rank].threads = std::max<std::uint64_t>(1, threads);
 }
 
 namespace {
 // Of rank_loads::victims.
-std::pair<double, std::size_t> key_of(std::uint64_t waiting, double speed, std::size_t index) {
+std::pair<double, rank_id> key_of(std::uint64_t waiting, double speed, rank_id rank) {
   auto const n = static_cast<double>(waiting);
-  return {-(speed > 0 ? n / speed : n), index};
+  return {-(speed > 0 ? n / speed : n), rank};
 }
 }  // namespace
 
-void rank_loads::enter(std::size_t index) {
-  auto const& r = ranks_[index];
+void rank_loads::enter(rank_id rank) {
+  auto const& r = ranks_[rank];
   if (sorted_ && r.waiting > 0)
-    (r.speed > 0 ? known_victims_ : unknown_victims_).insert(key_of(r.waiting, r.speed, index));
+    (r.speed > 0 ? known_victims_ : unknown_victims_).insert(key_of(r.waiting, r.speed, rank));
 }
 
-void rank_loads::leave(std::size_t index) {
-  auto const& r = ranks_[index];
+void rank_loads::leave(rank_id rank) {
+  auto const& r = ranks_[rank];
   if (sorted_ && r.waiting > 0)
-    (r.speed > 0 ? known_victims_ : unknown_victims_).erase(key_of(r.waiting, r.speed, index));
+    (r.speed > 0 ? known_victims_ : unknown_victims_).erase(key_of(r.waiting, r.speed, rank));
 }
 
-void rank_loads::set_waiting(std::size_t index, std::uint64_t tasks) {
-  auto& now = ranks_[index].waiting;
+void rank_loads::set_waiting(rank_id rank, std::uint64_t tasks) {
+  auto& now = ranks_[rank].waiting;
   if (tasks == now) return;
-  leave(index);
+  leave(rank);
   all_waiting_ += tasks - now;
   now = tasks;
-  enter(index);
+  enter(rank);
 }
 
-void rank_loads::set_speed(std::size_t index, double speed) {
-  auto& now = ranks_[index].speed;
-  leave(index);
+void rank_loads::set_speed(rank_id rank, double speed) {
+  auto& now = ranks_[rank].speed;
+  leave(rank);
   known_ += (speed > 0 ? 1U : 0U) - (now > 0 ? 1U : 0U);
   known_speed_ = known_ == 0 ? 0 : known_speed_ + speed - now;
   now = speed;
-  enter(index);
+  enter(rank);
 }
 
-void rank_loads::set_busy(std::size_t index) {
-  auto& r = ranks_[index];
+void rank_loads::set_busy(rank_id rank) {
+  auto& r = ranks_[rank];
   r.seeks = false;
   if (!r.idle) return;
   r.idle = false;
-  std::erase(idle_, index);
+  std::erase(idle_, rank);
 }
 
-void rank_loads::granted(std::size_t index, std::uint64_t tasks) {
-  set_waiting(index, ranks_[index].waiting + tasks);
-  set_busy(index);
+void rank_loads::granted(rank_id rank, std::uint64_t tasks) {
+  set_waiting(rank, ranks_[rank].waiting + tasks);
+  set_busy(rank);
 }
 
-void rank_loads::told(std::size_t index, farm::load const& here) {
-  set_waiting(index, here.waiting);
+void rank_loads::told(rank_id rank, farm::load const& here) {
+  set_waiting(rank, here.waiting);
   if (std::isfinite(here.cost) && here.cost > 0)
-    set_speed(index, static_cast<double>(ranks_[index].threads) / here.cost);
+    set_speed(rank, static_cast<double>(ranks_[rank].threads) / here.cost);
 }
 
-void rank_loads::lost(std::size_t index) {
-  set_waiting(index, 0);
-  set_speed(index, 0);
-  set_busy(index);
-  ranks_[index].finished = 0;
+void rank_loads::lost(rank_id rank) {
+  set_waiting(rank, 0);
+  set_speed(rank, 0);
+  set_busy(rank);
+  ranks_[rank].finished = 0;
 }
 
-void rank_loads::found_empty(std::size_t index) { set_waiting(index, 0); }
+void rank_loads::found_empty(rank_id rank) { set_waiting(rank, 0); }
 
-void rank_loads::moves(std::size_t victim, std::size_t thief, std::uint64_t tasks) {
+void rank_loads::moves(rank_id victim, rank_id thief, std::uint64_t tasks) {
   auto const n = std::min(tasks, ranks_[victim].waiting);
   set_waiting(victim, ranks_[victim].waiting - n);
   set_busy(thief);
 }
 
-void rank_loads::waits_in_vain(std::size_t index) {
-  auto& r = ranks_[index];
+void rank_loads::waits_in_vain(rank_id rank) {
+  auto& r = ranks_[rank];
   if (!r.seeks || r.idle) return;
   r.idle = true;
-  idle_.push_back(index);
+  idle_.push_back(rank);
 }
 
-double rank_loads::speed(std::size_t index) const {
-  if (ranks_[index].speed > 0) return ranks_[index].speed;
+double rank_loads::speed(rank_id rank) const {
+  if (ranks_[rank].speed > 0) return ranks_[rank].speed;
   return known_ == 0 ? 0 : known_speed_ / static_cast<double>(known_);
 }
 
-double rank_loads::speed_of_thread(std::size_t index) const {
-  return speed(index) / static_cast<double>(ranks_[index].threads);
+double rank_loads::speed_of_thread(rank_id rank) const {
+  return speed(rank) / static_cast<double>(ranks_[rank].threads);
 }
 
-double rank_loads::sure_speed_of_thread(std::size_t index) const {
+double rank_loads::sure_speed_of_thread(rank_id rank) const {
   constexpr double few = 2, none = 0.5;
-  auto const n = std::max(none, static_cast<double>(ranks_[index].finished));
-  return speed_of_thread(index) * n / (n + few);
+  auto const n = std::max(none, static_cast<double>(ranks_[rank].finished));
+  return speed_of_thread(rank) * n / (n + few);
 }
 
-double rank_loads::share(std::size_t index, std::size_t computing) const {
-  if (ranks_[index].speed <= 0) return 0;
+double rank_loads::share(rank_id rank, std::size_t computing) const {
+  if (ranks_[rank].speed <= 0) return 0;
   double const mean = known_speed_ / static_cast<double>(known_);
   double const unknown = computing > known_ ? static_cast<double>(computing - known_) : 0;
-  return ranks_[index].speed / (known_speed_ + unknown * mean);
+  return ranks_[rank].speed / (known_speed_ + unknown * mean);
 }
 
 double rank_loads::remaining(std::uint64_t tasks, std::size_t computing) const {
@@ -118,10 +118,10 @@ double rank_loads::remaining(std::uint64_t tasks, std::size_t computing) const {
 }
 
 // The rank other than `thief` whose waiting tasks take longest, of several the first.
-std::optional<std::size_t> rank_loads::longest_but(std::size_t thief) {
+std::optional<rank_id> rank_loads::longest_but(rank_id thief) {
   if (!std::exchange(sorted_, true))
-    for (std::size_t i = 0; i < ranks_.size(); ++i) enter(i);
-  std::optional<std::pair<double, std::size_t>> longest;
+    for (rank_id r = 0; r < ranks_.ranks(); ++r) enter(r);
+  std::optional<std::pair<double, rank_id>> longest;
   for (auto const* all : {&known_victims_, &unknown_victims_}) {
     auto at = all->begin();
     if (at != all->end() && at->second == thief) ++at;
@@ -133,7 +133,7 @@ std::optional<std::size_t> rank_loads::longest_but(std::size_t thief) {
   return longest->second;
 }
 
-std::optional<rank_loads::theft> rank_loads::theft_for(std::size_t thief) {
+std::optional<rank_loads::theft> rank_loads::theft_for(rank_id thief) {
   if (all_waiting_ == 0) return std::nullopt;
   auto const longest = longest_but(thief);
   if (!longest) return std::nullopt;
@@ -151,7 +151,7 @@ std::optional<rank_loads::theft> rank_loads::theft_for(std::size_t thief) {
 void rank_loads::hash(digest& d) const {
   for (auto const& r : ranks_)
     d.add(r.waiting).add(static_cast<std::uint64_t>(r.speed * 1000)).add(r.seeks).add(r.idle).add(r.finished);
-  for (auto const i : idle_) d.add(i);
+  for (rank_id const r : idle_) d.add(static_cast<std::uint64_t>(r));
   d.add(idle_.size());
 }
 

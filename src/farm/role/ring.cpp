@@ -16,7 +16,10 @@ constexpr std::size_t most_candidates = 16;
 }  // namespace
 
 farm_ring::farm_ring(rank_id self, std::uint64_t threads, double power, farm_ring_config const& config)
-    : config_(config), threads_(threads), power_(power), search_(self, config_.ranks, config_.order) {}
+    : config_(config),
+      threads_(threads),
+      power_(power),
+      search_(self, config_.first, config_.ranks, config_.order) {}
 
 // --- thief
 

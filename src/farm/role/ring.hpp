@@ -12,8 +12,9 @@
 namespace skel::role {
 
 struct farm_ring_config {
-  /// The ranks to steal from when the root has no (more) tasks, in ring order; empty: none.
-  rank_range ranks{};
+  /// The ring of ranks to steal from when the root has no (more) tasks: `first` ... `ranks` - 1; 0: none.
+  rank_id first = 0;
+  rank_id ranks = 0;
   steal_size take = steal_size::half;
   steal_end give = steal_end::last;
   ring_order order = ring_order::successors;

@@ -11,26 +11,25 @@ constexpr unsigned round_patience = 8;
 constexpr unsigned longest_pause = 64;
 }  // namespace
 
-void stock_taking::begin(std::vector<bool> const& asked, std::vector<bool> const& gone) {
+void stock_taking::begin() {
   under_way_ = true;
   ticks_ = 0;
   ++round_;
   claimed_ = {};
-  for (std::size_t i = 0; i < ranks_.size(); ++i)
-    ranks_[i] = asked[i] ? rank::asked : gone[i] ? rank::gone : rank::heard;
+  for (auto& r : ranks_) r = answer::heard;
 }
 
-void stock_taking::answered(std::size_t index, range_list const& held) {
-  ranks_[index] = rank::heard;
+void stock_taking::answered(rank_id rank, range_list const& held) {
+  ranks_[rank] = answer::heard;
   for (auto const& r : held) claimed_.insert(r);
 }
 
-void stock_taking::lost(std::size_t index) {
-  ranks_[index] = ranks_[index] == rank::asked ? rank::gone : rank::heard;
+void stock_taking::lost(rank_id rank) {
+  ranks_[rank] = ranks_[rank] == answer::due ? answer::none : answer::heard;
 }
 
 bool stock_taking::complete() const {
-  return under_way_ && std::find(ranks_.begin(), ranks_.end(), rank::asked) == ranks_.end();
+  return under_way_ && std::find(ranks_.begin(), ranks_.end(), answer::due) == ranks_.end();
 }
 
 void stock_taking::end() {

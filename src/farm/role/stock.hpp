@@ -1,38 +1,39 @@
 // Stock-taking: when the root of a farm asks the ranks which tasks they hold, and their answers.
 #pragma once
 
-#include <vector>
-
+#include "role/by_rank.hpp"
 #include "role/digest.hpp"
 #include "role/task_set.hpp"
 
 namespace skel::role {
 
 /// After a loss some tasks may be held by no rank. The root takes stock in rounds: it asks all living ranks,
-/// then gives tasks that are neither recorded nor claimed again. Ranks are named by their index. A regular
-/// value.
+/// then gives tasks that are neither recorded nor claimed again. A regular value.
 class stock_taking {
  public:
   stock_taking() = default;
-  explicit stock_taking(std::size_t ranks) : ranks_(ranks, rank::heard) {}
+  explicit stock_taking(rank_id ranks) : ranks_(ranks) {}
 
-  /// Begins a round. `asked`: the ranks that must answer; `gone`: the lost ranks.
-  void begin(std::vector<bool> const& asked, std::vector<bool> const& gone);
+  void begin();
+  /// In this round, the rank must answer, ...
+  void asked(rank_id rank) { ranks_[rank] = answer::due; }
+  /// ... or was lost before.
+  void gone(rank_id rank) { ranks_[rank] = answer::none; }
   /// Whether this rank's answer to `round` is due.
-  [[nodiscard]] bool awaits(std::size_t index, std::uint64_t round) const {
-    return under_way_ && round == round_ && ranks_[index] == rank::asked;
+  [[nodiscard]] bool awaits(rank_id rank, std::uint64_t round) const {
+    return under_way_ && round == round_ && ranks_[rank] == answer::due;
   }
   /// The rank holds these tasks.
-  void answered(std::size_t index, range_list const& held);
+  void answered(rank_id rank, range_list const& held);
   /// The rank is lost and will not answer.
-  void lost(std::size_t index);
+  void lost(rank_id rank);
   /// True if all answers have arrived.
   [[nodiscard]] bool complete() const;
   /// These tasks are accounted for: given during this round, or not given yet.
   void claim(task_range const& range) { claimed_.insert(range); }
   [[nodiscard]] task_set const& claimed() const { return claimed_; }
   /// True if, in this round, a rank was lost before it claimed anything.
-  [[nodiscard]] bool claims_nothing(std::size_t index) const { return ranks_[index] == rank::gone; }
+  [[nodiscard]] bool claims_nothing(rank_id rank) const { return ranks_[rank] == answer::none; }
   void end();
 
   /// Counts a tick. `any_lost`: some rank is lost. Returns true if a round should begin.
@@ -48,9 +49,9 @@ class stock_taking {
   void hash(digest& d) const;
 
  private:
-  enum class rank : std::uint8_t { heard, asked, gone };
+  enum class answer : std::uint8_t { heard, due, none };
 
-  std::vector<rank> ranks_;
+  by_rank<answer> ranks_;
   bool under_way_ = false;
   std::uint64_t round_ = 0;
   task_set claimed_;          // claimed in this round

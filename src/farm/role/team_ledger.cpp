@@ -14,8 +14,8 @@ constexpr unsigned longest_wait = 2;
 team_ledger::team_ledger(team_ledger_config config)
     : config_(std::move(config)),
       window_(config_.window),
-      roll_(static_cast<rank_id>(config_.ranks.count), config_.call_hash),
-      members_(config_.ranks.count) {
+      roll_(config_.ranks, config_.call_hash),
+      members_(config_.ranks) {
   count_able();
   for (auto const& r : config_.restored) {
     recorded_.insert(r);
@@ -25,11 +25,6 @@ team_ledger::team_ledger(team_ledger_config config)
 
 void team_ledger::tell(call_messages& told, team_actions& out) const {
   for (auto& m : told) out.push_back(team::send{m.to, std::move(m.what)});
-}
-
-team_ledger::member* team_ledger::find(rank_id rank) {
-  auto const at = config_.ranks.index_of(rank);
-  return at ? &members_[*at] : nullptr;
 }
 
 // --- the source and the sink
@@ -102,8 +97,8 @@ void team_ledger::abort(std::string text, team_actions& out) {
 // Counts the ranks that may compute. The root does if no other rank is left.
 void team_ledger::count_able() {
   able_ = 0;
-  for (std::size_t i = 0; i < config_.workers.count; ++i)
-    if (find(config_.workers[i])->alive) ++able_;
+  for (rank_id r = config_.first_worker; r < config_.ranks; ++r)
+    if (members_[r].alive) ++able_;
   if (able_ > 0) return;
   able_ = 1;
   enlisted_ = true;
@@ -111,8 +106,8 @@ void team_ledger::count_able() {
 }
 
 void team_ledger::update_free(rank_id rank) {
-  auto const& m = *find(rank);
-  bool const computes = config_.workers.index_of(rank) || (enlisted_ && rank == config_.root);
+  auto const& m = members_[rank];
+  bool const computes = rank >= config_.first_worker || (enlisted_ && rank == config_.root);
   if (m.alive && m.hello && computes && !m.inside && !m.held)
     free_.insert(rank);
   else
@@ -144,8 +139,8 @@ team_ledger::waiting_tasks::iterator team_ledger::next_task(std::uint64_t& size)
 // The first teams wait a little for all ranks: formed of those that come first, they would span hosts.
 void team_ledger::form(team_actions& out) {
   if (!all_here_ && ticks_ < longest_wait) {
-    for (std::size_t i = 0; i < config_.workers.count; ++i)
-      if (auto const& m = *find(config_.workers[i]); m.alive && !m.hello) return;
+    for (rank_id r = config_.first_worker; r < config_.ranks; ++r)
+      if (members_[r].alive && !members_[r].hello) return;
     all_here_ = true;
   }
   while (!stopping() && !free_.empty() && !waiting_.empty()) {
@@ -174,12 +169,12 @@ std::vector<rank_id> team_ledger::take_ranks(std::size_t count) {
 
 void team_ledger::give(task_id task, std::uint64_t wanted, std::vector<rank_id> ranks, team_actions& out) {
   job_id const id = ++last_job_;
-  auto const old = teams_.find(find(ranks.front())->team);
+  auto const old = teams_.find(members_[ranks.front()].team);
   job_id const formed = old != teams_.end() && old->second == ranks ? old->first : id;
   team::run m{id, {task, 1, 1}, formed, {}};
   for (rank_id const r : ranks) append(m.ranks, {static_cast<std::uint64_t>(r), 1, 1});
   for (rank_id const r : ranks) {
-    auto& who = *find(r);
+    auto& who = members_[r];
     if (who.team != formed) teams_.erase(who.team);
     who.team = formed;
     who.inside = who.held = id;
@@ -211,8 +206,7 @@ void team_ledger::put_back(task_id task, std::uint64_t wanted) {
 // --- the end of a task
 
 void team_ledger::on(rank_id from, team_message const& m, team_actions& out) {
-  auto* const who = find(from);
-  if (who == nullptr) return;
+  if (!members_.has(from)) return;
   if (finished()) {  // the rank has not heard of the end
     if (from != config_.root) {
       call_messages told;
@@ -227,7 +221,7 @@ void team_ledger::on(rank_id from, team_message const& m, team_actions& out) {
     roll_.count(sunk_, handed_out_again_);
     roll(out, &roll_call::on, from, *call);
     if (!std::holds_alternative<hello>(*call) || finished()) return;
-    who->hello = true;
+    members_[from].hello = true;
     update_free(from);
     if (stopping()) {
       call_messages told;
@@ -252,7 +246,7 @@ bool team_ledger::awaits_result(rank_id from, job_id id) const {
 }
 
 void team_ledger::on_ended(rank_id from, team::ended const& m, team_actions& out) {
-  auto& who = *find(from);
+  auto& who = members_[from];
   if (who.inside != m.job) return;
   who.inside.reset();
   auto const at = jobs_.find(m.job);
@@ -283,7 +277,7 @@ void team_ledger::fail(job_id id, job& j, rank_id rank, std::string text, team_a
 // The ranks of the team may have got to different places in the task: the same ranks would form a new team.
 void team_ledger::cancel(job_id id, job& j, rank_id because_of, std::string const& text, team_actions& out) {
   if (std::exchange(j.cancelled, true)) return;
-  for (rank_id const r : j.ranks) teams_.erase(find(r)->team);
+  for (rank_id const r : j.ranks) teams_.erase(members_[r].team);
   for (rank_id const r : j.inside) out.push_back(team::send{r, team::cancel{id, because_of, text}});
 }
 
@@ -291,7 +285,7 @@ void team_ledger::cancel(job_id id, job& j, rank_id because_of, std::string cons
 void team_ledger::settle(job_id id, team_actions& out) {
   auto const j = std::move(jobs_.extract(id).mapped());
   for (rank_id const r : j.ranks) {
-    find(r)->held.reset();
+    members_[r].held.reset();
     update_free(r);
   }
   // After a loss, the others may have failed because of it.
@@ -358,14 +352,14 @@ void team_ledger::give_up(team::leave_out task, team_actions& out) {
 // --- losses
 
 void team_ledger::lost(rank_id rank, team_actions& out) {
-  auto* const who = find(rank);
-  if (who == nullptr || !who->alive || finished() || rank == config_.root) return;
-  who->alive = false;
-  who->hello = false;
+  if (!members_.has(rank) || !members_[rank].alive || finished() || rank == config_.root) return;
+  auto& who = members_[rank];
+  who.alive = false;
+  who.hello = false;
   update_free(rank);
   count_able();
   // First the job: the run may end with this loss, and its jobs settle before.
-  auto const at = who->inside ? jobs_.find(*who->inside) : jobs_.end();
+  auto const at = who.inside ? jobs_.find(*who.inside) : jobs_.end();
   if (at != jobs_.end()) {
     auto const id = at->first;
     auto& j = at->second;
@@ -382,7 +376,7 @@ void team_ledger::lost(rank_id rank, team_actions& out) {
 
 // A rank that speaks is not lost. It may still be inside a task that its team has given up.
 void team_ledger::heard(rank_id rank, team_actions& out) {
-  auto& who = *find(rank);
+  auto& who = members_[rank];
   if (who.alive) return;
   who.alive = true;
   outside_.erase(rank);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "farm/role/team_message.hpp"
-#include "role/rank_range.hpp"
 #include "role/roll_call.hpp"
 #include "role/task_set.hpp"
 #include "skel/on_error.hpp"
@@ -21,8 +20,8 @@ namespace skel::role {
 
 struct team_ledger_config {
   rank_id root = 0;
-  rank_range ranks;          ///< all ranks of the run, the root included
-  rank_range workers;        ///< those that compute
+  rank_id ranks = 0;         ///< of the run, the root included
+  rank_id first_worker = 0;  ///< this rank and those after it compute
   bool ordered = false;      ///< the sink takes tasks in order: the window counts from the first missing one
   std::uint64_t window = 0;  ///< most tasks begun whose results the sink has not received; 0: no limit
   std::uint64_t call_hash = 0;
@@ -111,7 +110,6 @@ class team_ledger {
     tell(told, out);
   }
   void tell(call_messages& told, team_actions& out) const;
-  [[nodiscard]] member* find(rank_id rank);
   void count_able();
   void update_free(rank_id rank);
   void form(team_actions& out);
@@ -136,7 +134,7 @@ class team_ledger {
   team_ledger_config config_;
   std::uint64_t window_ = 0;  // config_.window, or what resize_window() made of it
   roll_call roll_;
-  std::vector<member> members_;
+  by_rank<member> members_;
   bool enlisted_ = false;   // the root computes, because no other rank is left
   std::uint64_t able_ = 0;  // living ranks that compute
   bool all_here_ = false;   // every rank has said hello, or was lost

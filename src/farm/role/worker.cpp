@@ -18,7 +18,7 @@ farm_worker::farm_worker(farm_worker_config config)
     : config_(std::move(config)), attendance_(config_.self, config_.root), closed_(!config_.asks) {
   held_.add(config_.share);
   config_.share.clear();
-  if (config_.computes && config_.ring.ranks.count > 0)
+  if (config_.computes && config_.ring.ranks > 0)
     ring_.emplace(config_.self, static_cast<std::uint64_t>(config_.threads), config_.power, config_.ring);
 }
 

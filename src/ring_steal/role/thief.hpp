@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
+#include "role/rank_range.hpp"
 #include "role/ring_search.hpp"
 
 namespace skel::role {
@@ -19,7 +20,8 @@ class thief {
 
   thief() = default;
   /// All work begins on the root, so the root is asked first.
-  thief(rank_id self, rank_id root, rank_range ranks, ring_order order) : search_(self, ranks, order) {
+  thief(rank_id self, rank_id root, rank_range ranks, ring_order order)
+      : search_(self, 0, static_cast<rank_id>(ranks.count), order) {
     search_.works(root);
   }
 
