@@ -5,7 +5,6 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
-#include "engine/context_access.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
@@ -67,7 +66,7 @@ bsp_run::~bsp_run() = default;
 
 role::bsp_conductor_config bsp_run::conduct(bool again) {
   role::bsp_conductor_config c{.self = rank_,
-                               .ranks = context_access::team(ctx_),
+                               .ranks = all_ranks(),
                                .splits = work_.splits(),
                                .neighbours = work_.has_neighbours(),
                                .max_losses = options_.max_losses_per_task,

@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "engine/team.hpp"
 #include "skel/context.hpp"
@@ -24,12 +22,6 @@ struct context_access {
   [[nodiscard]] static context make_team(context const& ctx, std::span<int const> ranks,
                                          std::uint64_t number) {
     return ctx.make_team(ranks, number);
-  }
-  /// Its ranks, the root first.
-  [[nodiscard]] static std::vector<int> team(context const& ctx) {
-    std::vector<int> all(static_cast<std::size_t>(ctx.size()));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
   }
 };
 

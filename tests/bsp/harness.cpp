@@ -48,12 +48,11 @@ void world::open_store() {
   known_ = restorable();
   if (known_.empty()) store_.clear();
   resumes_ = !known_.empty();
-  std::vector<int> ranks(nodes_.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
+  auto const ranks = static_cast<int>(nodes_.size());
   auto const newest = store_.empty() ? 0 : store_.rbegin()->first;
   at(0).conductor = role::bsp_conductor({0, ranks, scenario_->splits, scenario_->neighbours, 7, newest,
                                          known_, scenario_->max_losses, scenario_->every > 0});
-  for (int const r : ranks) at(r).role = role::bsp_member({r, 0, call_hash(r), scenario_->neighbours});
+  for (int r = 0; r < ranks; ++r) at(r).role = role::bsp_member({r, 0, call_hash(r), scenario_->neighbours});
   committing_.reset();
   last_committed_ = newest;
   gone_.clear();

@@ -1,6 +1,7 @@
 #include "bsp/role/conductor.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "role/digest.hpp"
@@ -15,10 +16,12 @@ constexpr std::size_t most_usable = 16;       // more than a store keeps
 
 bsp_conductor::bsp_conductor(bsp_conductor_config config)
     : config_(std::move(config)),
-      living_(config_.ranks),
+      living_(static_cast<std::size_t>(config_.ranks)),
       usable_(config_.usable),
       watch_(config_.max_losses),
-      newest_(config_.newest) {}
+      newest_(config_.newest) {
+  std::iota(living_.begin(), living_.end(), 0);
+}
 
 // --- epochs
 
@@ -36,7 +39,7 @@ void bsp_conductor::restart(bsp_actions& out) {
   asked_.reset();
   unheard_.clear();
   held_.clear();
-  for (rank_id const r : config_.ranks)
+  for (rank_id r = 0; r < config_.ranks; ++r)
     tell_restart(r, out);  // one that only seems lost has no part any more
 }
 

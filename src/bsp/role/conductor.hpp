@@ -25,7 +25,7 @@ struct bsp_generation {
 
 struct bsp_conductor_config {
   rank_id self = 0;
-  std::vector<rank_id> ranks{};
+  rank_id ranks = 0;
   bool splits = false;                   ///< the program can split its state for another number of ranks
   bool neighbours = false;               ///< the program names neighbours
   std::uint64_t stamp = 0;               ///< of the generations of this run
