@@ -10,11 +10,9 @@ namespace skel::role {
 namespace act = group_act;
 
 group_arbiter::group_arbiter(group_arbiter_config config)
-    : config_(std::move(config)),
-      members_(static_cast<std::size_t>(config_.ranks)),
-      suspects_(config_.most_losses) {
-  for (std::size_t i = 0; i < members_.size() && i < config_.power.size(); ++i)
-    members_[i].power = config_.power[i];
+    : config_(std::move(config)), members_(config_.ranks), suspects_(config_.most_losses) {
+  for (rank_id r = 0; r < std::min(config_.ranks, static_cast<rank_id>(config_.power.size())); ++r)
+    members_[r].power = config_.power[static_cast<std::size_t>(r)];
 }
 
 // --- groups are formed
@@ -39,7 +37,7 @@ void group_arbiter::form(group_actions& out) {
 // Assigns all ranks and all units to groups.
 void group_arbiter::divide(unsigned size) {
   std::vector<double> power;
-  power.reserve(members_.size());
+  power.reserve(static_cast<std::size_t>(config_.ranks));
   for (rank_id r = 0; r < config_.ranks; ++r) power.push_back(power_of(r));
   plan_ = form_groups(power, size, 0, config_.units);
   groups_.clear();
@@ -51,7 +49,7 @@ void group_arbiter::divide(unsigned size) {
     g.done = recorded_of(g);
     g.left = (g.end - g.first - g.done) * whole_unit;
     for (int r = p.first_rank; r < p.first_rank + p.ranks; ++r)
-      at(r).group = r == p.leader && !config_.hosts_help && p.ranks > 1 ? none : groups();
+      members_[r].group = r == p.leader && !config_.hosts_help && p.ranks > 1 ? none : groups();
     groups_.push_back(g);
   }
 }
@@ -70,7 +68,7 @@ void group_arbiter::join(unsigned size, group_actions& out) {
   // The group that each rank leads, or led last, or works for.
   std::vector<int> of_rank;
   for (rank_id r = 0; r < config_.ranks; ++r) {
-    int g = at(r).group;
+    int g = members_[r].group;
     term_id latest = 0;
     for (std::size_t i = 0; i < before.size(); ++i)
       if (before[i].host == r && before[i].term > latest) {
@@ -111,7 +109,7 @@ int group_arbiter::leads(rank_id r) const {
 // Whether the rank's worker has nothing to do in its group. A rank that leads a unit that was open on lost
 // hosts does nothing else.
 bool group_arbiter::free_to_move(rank_id r) const {
-  auto const& m = at(r);
+  auto const& m = members_[r];
   if (!m.alive) return false;
   int const led = leads(r);
   if (led != none && (of(led).alone || (!config_.hosts_help && m.group == none))) return false;
@@ -136,7 +134,7 @@ std::uint64_t group_arbiter::recorded_of(group const& g) const {
 }
 
 std::optional<rank_id> group_arbiter::works_for(rank_id rank) const {
-  auto const g = at(rank).group;
+  auto const g = members_[rank].group;
   if (g == none || of(g).host == none) return std::nullopt;
   return of(g).host;
 }
@@ -155,7 +153,7 @@ std::string group_arbiter::waits_for() const {
 
 // Sends the rank its host, and the term whose work it need not finish.
 void group_arbiter::order(rank_id r, term_id ended, group_actions& out) const {
-  auto const g = at(r).group;
+  auto const g = members_[r].group;
   group_msg::serve m{.ended = ended};
   if (g != none) {
     if (of(g).host != none) m.host = of(g).host;
@@ -249,8 +247,8 @@ rank_id group_arbiter::candidate(int g) const {
   int best_class = 0;
   bool const spare_root = suspects_.contains(first_unrecorded(of(g))) && others_live();
   for (rank_id r = spare_root ? 1 : 0; r < config_.ranks; ++r) {
-    if (!at(r).alive || leads(r) != none) continue;
-    int const now = at(r).group;
+    if (!members_[r].alive || leads(r) != none) continue;
+    int const now = members_[r].group;
     int const its_class = now == g ? config_.ranks + 2 : free_to_move(r) ? config_.ranks + 1 : workers(now);
     if (best != none && its_class <= best_class) continue;
     best = r;
@@ -270,9 +268,9 @@ void group_arbiter::appoint(int g, rank_id r, group_actions& out) {
   x.promised = 0;
   if (before != none) ++taken_over_;
   lead(x, out);
-  at(r).group = config_.hosts_help ? g : none;
+  members_[r].group = config_.hosts_help ? g : none;
   for (rank_id q = 0; q < config_.ranks; ++q)
-    if (at(q).group == g || q == before || q == r) order(q, ended, out);
+    if (members_[q].group == g || q == before || q == r) order(q, ended, out);
 }
 
 // --- ranks without work: arbiter_moves.cpp
@@ -282,7 +280,7 @@ void group_arbiter::employ_hosts(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     auto const& x = of(g);
     if (finished(x) || !hosted(x) || x.left == 0 || workers(g) > 0) continue;
-    at(x.host).group = g;
+    members_[x.host].group = g;
     order(x.host, 0, out);
     g = none;  // the host may have been the last worker of another group
   }
@@ -307,14 +305,14 @@ group_arbiter::group* group_arbiter::led_by(rank_id r, term_id term) {
 }
 
 void group_arbiter::heard(rank_id rank, group_actions& out) {
-  if (!knows(rank) || at(rank).alive) return;
-  at(rank).alive = true;
+  if (!members_.has(rank) || members_[rank].alive) return;
+  members_[rank].alive = true;
   advance(out);
 }
 
 void group_arbiter::on(rank_id from, hello const& m, group_actions& out) {
-  if (!knows(from)) return;
-  auto& x = at(from);
+  if (!members_.has(from)) return;
+  auto& x = members_[from];
   x.hello = true;
   if (config_.measures_power && !formed_ && m.power > 0) x.power = m.power;
   advance(out);
@@ -329,7 +327,7 @@ void group_arbiter::on(rank_id from, group_msg::left const& m, group_actions& ou
 }
 
 void group_arbiter::on(rank_id from, group_msg::opens const& m, group_actions& /*out*/) {
-  if (!knows(from)) return;
+  if (!members_.has(from)) return;
   if (auto* const g = led_by(from, m.term)) g->opened = g->alone && m.unit == first_unrecorded(*g);
 }
 
@@ -353,9 +351,9 @@ void group_arbiter::on(rank_id from, group_msg::unit_done const& m, group_action
 }
 
 void group_arbiter::lost(rank_id rank, group_actions& out) {
-  if (rank == 0 || !knows(rank)) return;
+  if (rank == 0 || !members_.has(rank)) return;
   silence_.lost(rank);
-  if (!std::exchange(at(rank).alive, false)) return;
+  if (!std::exchange(members_[rank].alive, false)) return;
   suspect_units_of(rank);
   advance(out);
 }

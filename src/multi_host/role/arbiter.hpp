@@ -10,6 +10,7 @@
 #include "multi_host/role/action.hpp"
 #include "multi_host/role/groups.hpp"
 #include "multi_host/role/silence.hpp"
+#include "role/by_rank.hpp"
 #include "role/suspects.hpp"
 #include "role/task_set.hpp"
 
@@ -112,13 +113,11 @@ class group_arbiter {
     friend bool operator==(member const&, member const&) = default;
   };
 
-  [[nodiscard]] member& at(rank_id r) { return members_[static_cast<std::size_t>(r)]; }
-  [[nodiscard]] member const& at(rank_id r) const { return members_[static_cast<std::size_t>(r)]; }
   [[nodiscard]] group& of(int g) { return groups_[static_cast<std::size_t>(g)]; }
   [[nodiscard]] group const& of(int g) const { return groups_[static_cast<std::size_t>(g)]; }
   [[nodiscard]] int groups() const { return static_cast<int>(groups_.size()); }
   [[nodiscard]] bool finished(group const& g) const { return g.done == g.end - g.first; }
-  [[nodiscard]] bool hosted(group const& g) const { return g.host != none && at(g.host).alive; }
+  [[nodiscard]] bool hosted(group const& g) const { return g.host != none && members_[g.host].alive; }
   [[nodiscard]] bool takes_ranks(group const& g) const;
   /// The unfinished group that a rank leads.
   [[nodiscard]] int leads(rank_id r) const;
@@ -154,12 +153,11 @@ class group_arbiter {
   void employ_hosts(group_actions& out);
   void order(rank_id r, term_id ended, group_actions& out) const;
   void maybe_go(group_actions& out);
-  [[nodiscard]] bool knows(rank_id r) const { return r >= 0 && r < config_.ranks; }
   [[nodiscard]] group* led_by(rank_id r, term_id term);
 
   group_arbiter_config config_;
   std::vector<group> groups_;
-  std::vector<member> members_;
+  by_rank<member> members_;
   std::vector<group_plan> plan_;
   task_set recorded_;
   suspects<std::uint64_t> suspects_;

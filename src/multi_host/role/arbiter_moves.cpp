@@ -60,7 +60,7 @@ void group_arbiter::move_free_ranks(group_actions& out) {
       continue;
     }
     for (auto const end = next + n; next < end; ++next) {
-      at(movers[next]).group = g;
+      members_[movers[next]].group = g;
       ++reassigned_;
       order(movers[next], 0, out);
     }
@@ -74,7 +74,7 @@ void group_arbiter::move_free_ranks(group_actions& out) {
 // leaves p - P s / (1 + s) for units.
 double group_arbiter::power_of(rank_id r) const {
   constexpr double least = 1.0 / 64;  // of a root that the sink keeps fully busy
-  double const own = at(r).power;
+  double const own = members_[r].power;
   if (r != 0) return own;
   double all = 0;
   for (auto const& m : members_) all += m.alive ? m.power : 0;
@@ -89,7 +89,8 @@ double group_arbiter::power_of(std::span<rank_id const> ranks) const {
 
 double group_arbiter::power_at(int g) const {
   double sum = 0;
-  for (rank_id r = 0; r < config_.ranks; ++r) sum += at(r).alive && at(r).group == g ? power_of(r) : 0;
+  for (rank_id r = 0; r < config_.ranks; ++r)
+    sum += members_[r].alive && members_[r].group == g ? power_of(r) : 0;
   return sum;
 }
 
@@ -145,7 +146,7 @@ void group_arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& 
   std::rotate(movers.begin(), leader, leader + 1);
   auto const others = promised();
   auto const n = std::min(most_ranks, movers.size() - std::min<std::uint64_t>(movers.size() - 1, others));
-  for (auto const r : std::span(movers).first(n)) at(r).group = g;
+  for (auto const r : std::span(movers).first(n)) members_[r].group = g;
   of(g).ranks = static_cast<int>(n);
   reassigned_ += n;
   appoint(g, movers.front(), out);

@@ -36,16 +36,16 @@ void group_arbiter::employ_for_suspects(group_actions& out) {
     rank_id const host = of(g).host;
     bool helped = !needed;
     for (rank_id r = 1; r < config_.ranks && !helped; ++r)
-      helped = r != host && at(r).alive && at(r).group == g;
+      helped = r != host && members_[r].alive && members_[r].group == g;
     if (rank_id const r = helped || trial_ ? none : helper_for(g); r != none) {
-      at(r).group = g;
+      members_[r].group = g;
       ++reassigned_;
       order(r, 0, out);
       helped = true;
     } else if (!helped && host == 0 && others_live()) {
       helped = true;  // later
-    } else if (!helped && at(host).group != g) {
-      at(host).group = g;
+    } else if (!helped && members_[host].group != g) {
+      members_[host].group = g;
       order(host, 0, out);
     }
     allow_last_resort(of(g), !helped, out);
@@ -56,7 +56,7 @@ void group_arbiter::employ_for_suspects(group_actions& out) {
 rank_id group_arbiter::helper_for(int g) const {
   rank_id best = none;
   for (rank_id r = 1; r < config_.ranks; ++r)
-    if (free_to_move(r) && at(r).group != g && r != of(g).host && (best == none || leads(best) != none))
+    if (free_to_move(r) && members_[r].group != g && r != of(g).host && (best == none || leads(best) != none))
       best = r;
   return best;
 }
