@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "role/digest.hpp"
+#include "role/membership.hpp"
 #include "role/outcome.hpp"
 
 namespace skel::role {
@@ -42,7 +42,7 @@ class suspects {
     bool const watched = s.holder == rank;
     s.losses.push_back({rank, watched, watched && alone, certain});
     s.holder.reset();
-    lost_.insert(rank);
+    lost_.lost(rank);
   }
   /// Only a part of `work` is left, or it is one of its parts: which of them ran is not known.
   void divide(Work const& work, Work const& part) {
@@ -61,22 +61,21 @@ class suspects {
     return std::erase_if(all_, [&](auto const& s) { return s.first < end; }) > 0;
   }
   /// A rank declared dead is heard from again.
-  void heard(rank_id rank) {
-    lost_.erase(rank);
-    outside_.erase(rank);
-  }
+  void heard(rank_id rank) { lost_.heard(rank); }
+  /// Ends the losses that were not repeated since the last tick.
+  void end_losses() { lost_.tick(); }
   /// The rank is lost, but was killed from outside.
-  void from_outside(rank_id rank) { outside_.insert(rank); }
+  void from_outside(rank_id rank) { lost_.from_outside(rank); }
   /// The same for all suspects with a result. Returns whether there were any.
   template <class Done>
   bool acquit_if(Done const& done) {
     return std::erase_if(all_, [&](auto const& s) { return done(s.first); }) > 0;
   }
   /// A rank is lost. Its work is reported afterwards by add() and take_back().
-  void lost(rank_id rank) { lost_.insert(rank); }
+  void lost(rank_id rank) { lost_.lost(rank); }
   /// The suspects held by `rank` must be given out again.
   void take_back(rank_id rank) {
-    lost_.insert(rank);
+    lost_.lost(rank);
     for (auto& [work, s] : all_)
       if (s.holder == rank) s.holder.reset();
   }
@@ -153,9 +152,8 @@ class suspects {
         d.add(static_cast<std::uint64_t>(l.rank))
             .add((l.watched ? 1U : 0U) + (l.alone ? 2U : 0U) + (l.certain ? 4U : 0U));
     }
-    for (rank_id const r : lost_) d.add(static_cast<std::uint64_t>(r));
-    for (rank_id const r : outside_) d.add(static_cast<std::uint64_t>(r));
-    d.add(all_.size()).add(lost_.size()).add(outside_.size()).add(ticks_ * 2 + (counts_uncertain_ ? 1 : 0));
+    lost_.hash(d);
+    d.add(all_.size()).add(ticks_ * 2 + (counts_uncertain_ ? 1 : 0));
   }
 
  private:
@@ -173,7 +171,7 @@ class suspects {
   };
 
   [[nodiscard]] bool counts(loss const& l) const {
-    return lost_.contains(l.rank) && (l.certain || counts_uncertain_);
+    return lost_.is_lost(l.rank) && (l.certain || counts_uncertain_);
   }
   [[nodiscard]] auto losses_alone(suspect const& s) const {
     return std::count_if(s.losses.begin(), s.losses.end(),
@@ -184,7 +182,7 @@ class suspects {
     unsigned lost = 0, watched = 0, alone = 0;  // halves
     for (auto const& l : s.losses) {
       if (!counts(l)) continue;
-      unsigned const halves = outside_.contains(l.rank) ? 1 : 2;
+      unsigned const halves = lost_.is_from_outside(l.rank) ? 1 : 2;
       lost += halves;
       watched += l.watched ? halves : 0;
       alone += l.alone ? halves : 0;
@@ -195,7 +193,7 @@ class suspects {
 
   unsigned most_losses_ = 2;
   std::map<Work, suspect> all_;
-  std::set<rank_id> lost_, outside_;
+  membership lost_;
   unsigned ticks_ = 0;
   bool counts_uncertain_ = false;
 };

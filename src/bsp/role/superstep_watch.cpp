@@ -36,7 +36,6 @@ superstep_watch::superstep superstep_watch::oldest_unfinished() const {
 }
 
 void superstep_watch::lost(rank_id rank) {
-  lost_[rank] = true;
   suspects_.take_back(rank);
   auto const at = members_.find(rank);
   if (at == members_.end()) return;
@@ -54,16 +53,14 @@ void superstep_watch::lost(rank_id rank) {
 }
 
 std::optional<superstep_watch::verdict> superstep_watch::tick() {
-  for (auto& [rank, again] : lost_)
-    if (!std::exchange(again, false)) suspects_.heard(rank);
+  suspects_.end_losses();
   return suspects_.tick();
 }
 
 void superstep_watch::hash(digest& d) const {
   for (auto const& [rank, m] : members_)
     d.add(static_cast<std::uint64_t>(rank)).add(m.joined).add(number_of(m.next));
-  for (auto const& [rank, again] : lost_) d.add(static_cast<std::uint64_t>(rank)).add(again);
-  d.add(members_.size()).add(lost_.size()).add(number_of(first_)).add(number_of(latest_)).add(counted_);
+  d.add(members_.size()).add(number_of(first_)).add(number_of(latest_)).add(counted_);
   suspects_.hash(d, number_of);
 }
 

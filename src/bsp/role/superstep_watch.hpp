@@ -62,8 +62,7 @@ class superstep_watch {
 
   std::map<rank_id, member> members_;  // of this epoch, without those lost in it
   superstep first_;
-  bool counted_ = false;          // a loss of this epoch
-  std::map<rank_id, bool> lost_;  // true: since the last tick
+  bool counted_ = false;  // a loss of this epoch
   superstep latest_;
   suspects<superstep> suspects_;
 };

@@ -41,9 +41,9 @@ std::vector<rank_id> divide_groups::waiting_for(rank_span s) const {
   return ranks;
 }
 
-std::optional<rank_id> divide_groups::source_of_solution(rank_span s, lost_ranks const& lost) const {
+std::optional<rank_id> divide_groups::source_of_solution(rank_span s, membership const& lost) const {
   if (config_.to != placement::everywhere) {
-    if (lost.contains(s.first)) return std::nullopt;
+    if (lost.is_lost(s.first)) return std::nullopt;
     return s.first;
   }
   auto const sibling = sibling_of(everybody(), s);
@@ -51,7 +51,7 @@ std::optional<rank_id> divide_groups::source_of_solution(rank_span s, lost_ranks
       sibling.contains(config_.self) ? partner_of(sibling, config_.self, s) - s.first : config_.self;
   for (int i = 0; i < s.size(); ++i) {
     rank_id const r = s.first + (place + i) % s.size();
-    if (!lost.contains(r)) return r;
+    if (!lost.is_lost(r)) return r;
   }
   return std::nullopt;
 }
@@ -62,9 +62,9 @@ bool divide_groups::solution_comes_unasked(rank_span s, rank_id from) const {
   return parent.contains(config_.self) && from == partner_of(sibling_of(everybody(), s), config_.self, s);
 }
 
-rank_id divide_groups::source_of_problem(rank_span s, lost_ranks const& lost) const {
+rank_id divide_groups::source_of_problem(rank_span s, membership const& lost) const {
   do s = parent_of(everybody(), s);
-  while (s.first == config_.self || lost.contains(s.first));  // ends at the root, which is never lost
+  while (s.first == config_.self || lost.is_lost(s.first));  // ends at the root, which is never lost
   return s.first;
 }
 

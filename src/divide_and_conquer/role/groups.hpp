@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "divide_and_conquer/role/lost_ranks.hpp"
 #include "divide_and_conquer/role/rank_span.hpp"
+#include "role/membership.hpp"
 #include "role/outcome.hpp"
 #include "skel/placement.hpp"
 
@@ -49,11 +49,11 @@ class divide_groups {
   /// The ranks that wait for this rank's solution of `s`, a group that this rank belongs to.
   [[nodiscard]] std::vector<rank_id> waiting_for(rank_span s) const;
   /// The living rank that has or makes the solution of `s` and sends it to this rank.
-  [[nodiscard]] std::optional<rank_id> source_of_solution(rank_span s, lost_ranks const& lost) const;
+  [[nodiscard]] std::optional<rank_id> source_of_solution(rank_span s, membership const& lost) const;
   /// Whether `from` sends the solution of `s` to this rank without a request.
   [[nodiscard]] bool solution_comes_unasked(rank_span s, rank_id from) const;
   /// The nearest living ancestor of `s` that has divided its problem; finally the root.
-  [[nodiscard]] rank_id source_of_problem(rank_span s, lost_ranks const& lost) const;
+  [[nodiscard]] rank_id source_of_problem(rank_span s, membership const& lost) const;
   friend bool operator==(divide_groups const&, divide_groups const&) = default;
 
  private:

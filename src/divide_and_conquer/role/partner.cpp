@@ -101,7 +101,7 @@ void divide_partner::on_own(rank_id from, divide_message const& m, divide_action
 
 void divide_partner::lost(rank_id rank, divide_actions& out) {
   if (attendance_.ended() || rank == self() || attendance_.lost(rank, out)) return;
-  lost_.add(rank);
+  lost_.lost(rank);
   if (self() == 0 && groups_.config().to == placement::in_parts && !complete_) lose_part(rank, out);
   advance(out);
 }
@@ -144,7 +144,7 @@ void divide_partner::answer_requests(divide_actions& out) {
   if (requests_.empty()) return;
   std::vector<request> const open(requests_.begin(), requests_.end());
   for (auto const& r : open)
-    if (!lost_.contains(r.from) && answer(r, out))
+    if (!lost_.is_lost(r.from) && answer(r, out))
       requests_.erase(r);  // the others are answered when they are heard again
 }
 
@@ -193,7 +193,7 @@ void divide_partner::check_reached(divide_actions& out) {
   }
   if (c.self != 0 || complete_) return;
   for (rank_id r = 0; r < c.ranks; ++r)
-    if (!reached_.contains(r) && (c.to == placement::in_parts || !lost_.contains(r))) return;
+    if (!reached_.contains(r) && (c.to == placement::in_parts || !lost_.is_lost(r))) return;
   complete_ = true;
   out.push_back(divide_act::complete{});
 }
@@ -222,7 +222,7 @@ void divide_partner::want_problem(rank_span s, divide_actions& out) {
   bool const own = s.contains(c.self);
   if (own) s = groups_.led();  // other ranks wait for their parts of it
   auto const at = wanted_problems_.find(s);
-  if (at != wanted_problems_.end() && !lost_.contains(at->second)) return;
+  if (at != wanted_problems_.end() && !lost_.is_lost(at->second)) return;
   auto const source = groups_.source_of_problem(s, lost_);
   bool const will_come = own && at == wanted_problems_.end() && source == parent_of(everybody(), s).first;
   wanted_problems_[s] = source;
@@ -275,7 +275,7 @@ bool divide_partner::pursue(rank_span s, divide_actions& out) {
   auto& g = goals_[s];
   if (g.busy) return false;
   if (!g.made_here && !groups_.makes(s)) {
-    if (g.from && !lost_.contains(*g.from)) return false;
+    if (g.from && !lost_.is_lost(*g.from)) return false;
     bool const first = !g.from;
     g.from = groups_.source_of_solution(s, lost_);
     if (g.from) {
@@ -325,7 +325,7 @@ void divide_partner::make(rank_span s, goal& g, divide_actions& out) {
 // Whether a living rank works on this group's problem, so that the root need not.
 bool divide_partner::is_left(rank_span s) const {
   auto const at = left_.find(s);
-  return at != left_.end() && !lost_.contains(at->second);
+  return at != left_.end() && !lost_.is_lost(at->second);
 }
 
 // --- descriptions and tests

@@ -9,7 +9,6 @@
 
 #include "divide_and_conquer/role/action.hpp"
 #include "divide_and_conquer/role/groups.hpp"
-#include "divide_and_conquer/role/lost_ranks.hpp"
 #include "divide_and_conquer/role/message.hpp"
 #include "divide_and_conquer/role/rank_span.hpp"
 #include "divide_and_conquer/role/takeover_turn.hpp"
@@ -118,7 +117,7 @@ class divide_partner {
   std::set<rank_span> pushed_;  // own groups whose solution has been sent to their partners
   takeover_turn turn_;
   std::map<rank_span, rank_id> left_;  // on the root: work left to another rank
-  lost_ranks lost_;
+  membership lost_;
   std::set<rank_id> reached_;  // on the root
   std::uint64_t taken_over_ = 0;
   bool begun_ = false;

@@ -50,9 +50,7 @@ void divide_takeovers::ended(rank_id from, divide_say::end_takeover const& m) {
 }
 
 void divide_takeovers::lost(rank_id rank, divide_actions& out) {
-  bool const is_new = !lost_.contains(rank);
-  lost_.add(rank);
-  if (!is_new) return;
+  if (!lost_.lost(rank)) return;
   for (auto& [work, t] : all_) lose_runner(rank, work, t);
   for (auto& s : suspects_) s.take_back(rank);
   serve_all(out);
@@ -93,7 +91,7 @@ void divide_takeovers::lose_runner(rank_id rank, group_work work, takeover& t) {
 // It is unknown what these ranks ran when they were lost, so such a loss only raises suspicion.
 void divide_takeovers::count_losses(group_work work, takeover& t) {
   for (rank_id r = work.group.first; r < work.group.last; ++r)
-    if (lost_.contains(r) && groups_.works_on(r, work) && t.counted.insert(r).second)
+    if (lost_.is_lost(r) && groups_.works_on(r, work) && t.counted.insert(r).second)
       add_loss(r, work, t, false);
 }
 
@@ -103,13 +101,13 @@ void divide_takeovers::serve(group_work work, takeover& t, divide_actions& out) 
   if (!t.survived && most_losses_ > 0) return allow_first(work, t, out);
   auto const waiting = t.waiting;
   for (auto const r : waiting)
-    if (!lost_.contains(r)) allow(r, work, t, out);
+    if (!lost_.is_lost(r)) allow(r, work, t, out);
 }
 
 void divide_takeovers::allow_first(group_work work, takeover& t, divide_actions& out) {
   if (t.first || t.waiting.empty() || suspects_.at(book()).blames(work)) return;
   auto const taker = std::find_if(t.waiting.begin(), t.waiting.end(),
-                                  [&](rank_id r) { return r != root && !lost_.contains(r); });
+                                  [&](rank_id r) { return r != root && !lost_.is_lost(r); });
   if (taker != t.waiting.end()) {
     t.first = *taker;
   } else if (!t.waiting.contains(root)) {
@@ -142,7 +140,7 @@ std::optional<rank_id> divide_takeovers::other_than_root(rank_span group) const 
   std::optional<rank_id> busy;
   for (int i = 0; i < ranks; ++i) {
     rank_id const r = (group.last + i) % ranks;
-    if (r == root || lost_.contains(r)) continue;
+    if (r == root || lost_.is_lost(r)) continue;
     if (!suspects_.front().holds_one(r)) return r;
     if (!busy) busy = r;
   }

@@ -8,7 +8,6 @@
 
 #include "divide_and_conquer/role/action.hpp"
 #include "divide_and_conquer/role/groups.hpp"
-#include "divide_and_conquer/role/lost_ranks.hpp"
 #include "divide_and_conquer/role/message.hpp"
 #include "role/suspects.hpp"
 
@@ -75,7 +74,7 @@ class divide_takeovers {
   divide_groups groups_;
   unsigned most_losses_ = 0;
   books suspects_{books::value_type(0), books::value_type(0)};
-  lost_ranks lost_;
+  membership lost_;
   std::map<group_work, takeover> all_;
 };
 

@@ -98,7 +98,7 @@ void team_ledger::abort(std::string text, team_actions& out) {
 void team_ledger::count_able() {
   able_ = 0;
   for (rank_id r = config_.first_worker; r < config_.ranks; ++r)
-    if (members_[r].alive) ++able_;
+    if (!lost_.is_lost(r)) ++able_;
   if (able_ > 0) return;
   able_ = 1;
   enlisted_ = true;
@@ -108,7 +108,7 @@ void team_ledger::count_able() {
 void team_ledger::update_free(rank_id rank) {
   auto const& m = members_[rank];
   bool const computes = rank >= config_.first_worker || (enlisted_ && rank == config_.root);
-  if (m.alive && m.hello && computes && !m.inside && !m.held)
+  if (!lost_.is_lost(rank) && m.hello && computes && !m.inside && !m.held)
     free_.insert(rank);
   else
     free_.erase(rank);
@@ -140,7 +140,7 @@ team_ledger::waiting_tasks::iterator team_ledger::next_task(std::uint64_t& size)
 void team_ledger::form(team_actions& out) {
   if (!all_here_ && ticks_ < longest_wait) {
     for (rank_id r = config_.first_worker; r < config_.ranks; ++r)
-      if (members_[r].alive && !members_[r].hello) return;
+      if (!lost_.is_lost(r) && !members_[r].hello) return;
     all_here_ = true;
   }
   while (!stopping() && !free_.empty() && !waiting_.empty()) {
@@ -333,7 +333,7 @@ bool team_ledger::loses_too_often(task_id task) const {
   std::uint64_t halves = 0;
   for (auto const& ranks : losses_.at(task))
     halves +=
-        std::all_of(ranks.begin(), ranks.end(), [&](rank_id r) { return outside_.contains(r); }) ? 1 : 2;
+        std::all_of(ranks.begin(), ranks.end(), [&](rank_id r) { return lost_.is_from_outside(r); }) ? 1 : 2;
   return config_.most_losses > 0 && halves >= std::uint64_t{2} * config_.most_losses;
 }
 
@@ -352,9 +352,8 @@ void team_ledger::give_up(team::leave_out task, team_actions& out) {
 // --- losses
 
 void team_ledger::lost(rank_id rank, team_actions& out) {
-  if (!members_.has(rank) || !members_[rank].alive || finished() || rank == config_.root) return;
+  if (!members_.has(rank) || finished() || rank == config_.root || !lost_.lost(rank)) return;
   auto& who = members_[rank];
-  who.alive = false;
   who.hello = false;
   update_free(rank);
   count_able();
@@ -376,10 +375,8 @@ void team_ledger::lost(rank_id rank, team_actions& out) {
 
 // A rank that speaks is not lost. It may still be inside a task that its team has given up.
 void team_ledger::heard(rank_id rank, team_actions& out) {
+  if (!lost_.heard(rank)) return;
   auto& who = members_[rank];
-  if (who.alive) return;
-  who.alive = true;
-  outside_.erase(rank);
   count_able();
   if (who.inside)
     out.push_back(team::send{rank, team::cancel{*who.inside, rank, "this rank was thought lost"}});

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "farm/role/team_message.hpp"
+#include "role/by_rank.hpp"
+#include "role/membership.hpp"
 #include "role/roll_call.hpp"
 #include "role/task_set.hpp"
 #include "skel/on_error.hpp"
@@ -54,7 +56,7 @@ class team_ledger {
   void on(rank_id from, team_message const& m, team_actions& out);
   void lost(rank_id rank, team_actions& out);
   /// The rank was killed from outside: its loss counts half. Comes before lost().
-  void from_outside(rank_id rank) { outside_.insert(rank); }
+  void from_outside(rank_id rank) { lost_.from_outside(rank); }
   void tick(team_actions& out);
   void abort(std::string text, team_actions& out);
 
@@ -88,7 +90,6 @@ class team_ledger {
     friend bool operator==(job const&, job const&) = default;
   };
   struct member {
-    bool alive = true;
     bool hello = false;
     std::optional<job_id> inside{};  // until it has ended there, also if the rank was thought lost meanwhile
     std::optional<job_id> held{};    // until it has ended on all ranks of the team
@@ -135,6 +136,7 @@ class team_ledger {
   std::uint64_t window_ = 0;  // config_.window, or what resize_window() made of it
   roll_call roll_;
   by_rank<member> members_;
+  membership lost_;
   bool enlisted_ = false;   // the root computes, because no other rank is left
   std::uint64_t able_ = 0;  // living ranks that compute
   bool all_here_ = false;   // every rank has said hello, or was lost
@@ -148,7 +150,6 @@ class team_ledger {
   std::map<job_id, std::vector<rank_id>> teams_;  // those that may run another task together
   std::map<task_id, unsigned> failures_;
   std::map<task_id, std::vector<std::vector<rank_id>>> losses_;  // per task, per job: the ranks lost
-  std::set<rank_id> outside_;                                    // lost ranks that were killed from outside
   std::map<task_id, accused> accused_;
   task_set recorded_;
   std::vector<double> costs_;  // of each task; empty: unknown

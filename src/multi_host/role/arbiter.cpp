@@ -352,7 +352,7 @@ void group_arbiter::on(rank_id from, group_msg::unit_done const& m, group_action
 
 void group_arbiter::lost(rank_id rank, group_actions& out) {
   if (rank == 0 || !members_.has(rank)) return;
-  silence_.lost(rank);
+  lost_.lost(rank);
   if (!std::exchange(members_[rank].alive, false)) return;
   suspect_units_of(rank);
   advance(out);
@@ -375,7 +375,7 @@ std::uint64_t group_arbiter::hash() const {
         .add((g.alone ? 1U : 0U) + (g.opened ? 2U : 0U) + (g.suspects ? 4U : 0U) + (g.last_resort ? 8U : 0U));
   for (auto const& m : members_) d.add(number(m.group)).add((m.alive ? 1U : 0U) + (m.hello ? 2U : 0U));
   suspects_.hash(d, [](std::uint64_t unit) { return unit; });
-  silence_.hash(d);
+  lost_.hash(d);
   d.add(verdict_ticks_).add(recorded_.count()).add(recorded_.low_water()).add(formed_).add(trial_).add(gone_);
   return d.value();
 }

@@ -9,8 +9,8 @@
 
 #include "multi_host/role/action.hpp"
 #include "multi_host/role/groups.hpp"
-#include "multi_host/role/silence.hpp"
 #include "role/by_rank.hpp"
+#include "role/membership.hpp"
 #include "role/suspects.hpp"
 #include "role/task_set.hpp"
 
@@ -161,7 +161,7 @@ class group_arbiter {
   std::vector<group_plan> plan_;
   task_set recorded_;
   suspects<std::uint64_t> suspects_;
-  silence silence_;
+  membership lost_;
   unsigned verdict_ticks_ = 0;
   term_id terms_ = 0;
   std::uint64_t reassigned_ = 0;

@@ -68,7 +68,7 @@ void group_arbiter::allow_last_resort(group& g, bool allowed, group_actions& out
 
 // Hosts know the pieces, so their verdicts take precedence.
 void group_arbiter::tick(group_actions& out) {
-  for (rank_id const r : silence_.heard_again()) suspects_.heard(r);
+  for (rank_id const r : lost_.tick()) suspects_.heard(r);
   if (suspects_.empty() || complete()) return;
   auto verdict = suspects_.tick();
   verdict_ticks_ = verdict ? verdict_ticks_ + 1 : 0;

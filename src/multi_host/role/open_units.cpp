@@ -119,7 +119,7 @@ void open_units::take_back(open_unit& u, piece_name piece, rank_id from) {
 }
 
 std::uint64_t open_units::lost(rank_id rank) {
-  silence_.lost(rank);
+  lost_.lost(rank);
   std::uint64_t n = 0;
   for (auto& [id, u] : units_)
     for (std::uint64_t p = 0; p < u.pieces.size(); ++p)
@@ -131,7 +131,7 @@ std::uint64_t open_units::lost(rank_id rank) {
 }
 
 std::optional<suspects<piece_name>::verdict> open_units::tick() {
-  for (rank_id const r : silence_.heard_again()) suspects_.heard(r);
+  for (rank_id const r : lost_.tick()) suspects_.heard(r);
   return suspects_.tick();
 }
 
@@ -142,7 +142,7 @@ void open_units::hash(digest& d) const {
   }
   suspects_.hash(d, [](piece_name const& p) { return p.unit * 1000003 + p.piece; });
   for (auto const& p : begun_) d.add(p.unit).add(p.piece);
-  silence_.hash(d);
+  lost_.hash(d);
   d.add(units_.size()).add(begun_.size());
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "multi_host/role/message.hpp"
-#include "multi_host/role/silence.hpp"
+#include "role/membership.hpp"
 #include "role/suspects.hpp"
 
 namespace skel::role {
@@ -96,7 +96,7 @@ class open_units {
   std::map<std::uint64_t, open_unit> units_;
   suspects<piece_name> suspects_;
   std::set<piece_name> begun_;  // suspects that run alone
-  silence silence_;
+  membership lost_;
 };
 
 template <class Fresh>
