@@ -138,11 +138,11 @@ std::vector<named_fault<mutation>> const poison_faults{
        m.wanted = [](farm_actions& list) {
          for (auto& a : list)
            if (auto* const s = std::get_if<farm::send>(&a);
-               s && std::holds_alternative<farm::grant_suspect>(s->what))
+               s && std::holds_alternative<farm::grant_alone>(s->what))
              s->to = 0;
        };
      }},
-    {"a suspect is never granted", [](auto& m) { never<farm::grant_suspect>(m); }},
+    {"a suspect is never granted", [](auto& m) { never<farm::grant_alone>(m); }},
     {"another task is blamed", [](auto& m) { change<role::finish>(m, [](auto& f) { f.how.task ^= 1; }); }},
 };
 
@@ -155,7 +155,7 @@ std::vector<named_fault<mutation>> const audit_faults{
            if (auto* const v = std::get_if<farm::accept>(&a)) v->version ^= 1;
        };
      }},
-    {"no task is repeated", [](auto& m) { never<farm::grant_suspect>(m); }},
+    {"no task is repeated", [](auto& m) { never<farm::grant_alone>(m); }},
     {"the results of a rank at fault are kept", [](auto& m) { drop_nth<farm::discard>(m, 1); }},
     {"results wait for ever", [](auto& m) { drop_nth<farm::release>(m, 1); }},
     {"an accepted result is lost", [](auto& m) { drop_nth<farm::accept>(m, 2); }},

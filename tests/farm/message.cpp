@@ -48,7 +48,7 @@ farm_message any_message(std::mt19937_64& dice) {
     case 4:
       return farm::grant{any_ranges(dice), dice() % 2 == 0};
     case 5:
-      return farm::grant_suspect{{any_number(dice) >> 8, 1, 1}};
+      return farm::grant_alone{{any_number(dice) >> 8, 1, 1}};
     case 6:
       return farm::nothing{};
     case 7:

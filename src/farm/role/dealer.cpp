@@ -88,7 +88,7 @@ void farm_dealer::enlist_root(assignments& out) {
   out.push_back({root_, {}});
 }
 
-std::vector<rank_id> farm_dealer::takers_of_suspects() const {
+std::vector<rank_id> farm_dealer::takers_alone() const {
   bool others = false;
   for (rank_id r = 0; r < ranks_.ranks(); ++r) others = others || (computes(r) && r != root_);
   std::vector<rank_id> takers;

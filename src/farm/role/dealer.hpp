@@ -90,9 +90,9 @@ class farm_dealer {
   [[nodiscard]] bool alive(rank_id rank) const { return ranks_[rank].alive; }
   /// True if the rank no longer asks for tasks, or never did.
   [[nodiscard]] bool closed(rank_id rank) const { return ranks_[rank].closed; }
-  /// The ranks that may run a suspect, waiting ones first. The root is among them only if no other rank
+  /// The ranks that may run a task alone, waiting ones first. The root is among them only if no other rank
   /// computes, since no rank can replace it.
-  [[nodiscard]] std::vector<rank_id> takers_of_suspects() const;
+  [[nodiscard]] std::vector<rank_id> takers_alone() const;
   friend bool operator==(farm_dealer const&, farm_dealer const&) = default;
   void hash(digest& d) const;
 

@@ -57,22 +57,22 @@ void held_tasks::drop(task_range const& range) {
   auto const left = without(queue_, range);
   queued_ = count_tasks(left);
   queue_.assign(left.begin(), left.end());
-  if (!suspects_.empty()) suspects_ = without(suspects_, range);
+  if (!alone_.empty()) alone_ = without(alone_, range);
 }
 
 void held_tasks::clear() {
   queue_.clear();
   queued_ = 0;
-  suspects_.clear();
+  alone_.clear();
   done_.clear();
   done_count_ = 0;
 }
 
 std::optional<task_range> held_tasks::start(std::uint64_t limit) {
-  if (!suspects_.empty()) {
-    auto const one = suspects_.front().take_front(1);
-    if (suspects_.front().empty()) suspects_.erase(suspects_.begin());
-    watched_.push_back(one);
+  if (!alone_.empty()) {
+    auto const one = alone_.front().take_front(1);
+    if (alone_.front().empty()) alone_.erase(alone_.begin());
+    running_alone_.push_back(one);
     running_.push_back(one);
     return one;
   }
@@ -109,17 +109,17 @@ void held_tasks::end_run(task_range const& range) {
 bool held_tasks::finish(task_range const& range) {
   append(done_, range);
   done_count_ += range.count;
-  return std::erase(watched_, range) > 0;
+  return std::erase(running_alone_, range) > 0;
 }
 
 void held_tasks::fail(task_id id) {
   task_range const task{id, 1, 1};
   end_run(task);
-  std::erase(watched_, task);
+  std::erase(running_alone_, task);
 }
 
-bool held_tasks::is_suspect(task_range const& running) const {
-  return std::find(watched_.begin(), watched_.end(), running) != watched_.end();
+bool held_tasks::runs_alone(task_range const& running) const {
+  return std::find(running_alone_.begin(), running_alone_.end(), running) != running_alone_.end();
 }
 
 range_list held_tasks::take_done() {
@@ -131,15 +131,14 @@ range_list held_tasks::not_held(std::span<task_range const> ranges) const {
   range_list fresh;
   for (auto const& r : ranges)
     for (std::uint64_t i = 0; i < r.count; ++i)
-      if (!holds(queue_, r[i]) && !holds(suspects_, r[i]) && !holds(running_, r[i]) && !holds(done_, r[i]))
+      if (!holds(queue_, r[i]) && !holds(alone_, r[i]) && !holds(running_, r[i]) && !holds(done_, r[i]))
         append(fresh, {r[i], 1, 1});
   return fresh;
 }
 
 range_list held_tasks::all() const {
   range_list list(queue_.begin(), queue_.end());
-  for (auto const* part : {&suspects_, &running_, &done_})
-    list.insert(list.end(), part->begin(), part->end());
+  for (auto const* part : {&alone_, &running_, &done_}) list.insert(list.end(), part->begin(), part->end());
   return list;
 }
 

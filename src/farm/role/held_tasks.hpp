@@ -17,8 +17,8 @@ class held_tasks {
   // --- waiting
   void add(std::span<task_range const> ranges);
   /// A task that must run alone, before all others, and stay on this rank.
-  void add_suspect(task_range const& task) { suspects_.push_back(task); }
-  /// Removes up to `n` waiting tasks, but no suspects, for another rank.
+  void add_alone(task_range const& task) { alone_.push_back(task); }
+  /// Removes up to `n` waiting tasks, but none granted alone, for another rank.
   [[nodiscard]] range_list give_away(std::uint64_t n, steal_end from);
   /// Another rank was first with these tasks: drops those that wait. Running ones do no harm.
   void drop(task_range const& range);
@@ -26,16 +26,16 @@ class held_tasks {
   void clear();
 
   // --- running
-  /// Begins the next suspect, or up to `limit` tasks.
+  /// Begins the next task granted alone, or up to `limit` others.
   [[nodiscard]] std::optional<task_range> start(std::uint64_t limit);
   /// These tasks, all or some of those that start() returned, have stopped running.
   void end_run(task_range const& range);
-  /// These tasks have finished. Returns true if they are suspects, whose results the root waits for.
+  /// These tasks have finished. Returns true if they were granted alone: the root waits for the results.
   bool finish(task_range const& range);
   /// This running task has failed.
   void fail(task_id id);
-  /// Whether this range is a running suspect.
-  [[nodiscard]] bool is_suspect(task_range const& running) const;
+  /// Whether this range runs, and was granted alone.
+  [[nodiscard]] bool runs_alone(task_range const& range) const;
 
   // --- finished
   [[nodiscard]] range_list take_done();
@@ -44,21 +44,21 @@ class held_tasks {
   /// may be granted tasks that it already holds.
   [[nodiscard]] range_list not_held(std::span<task_range const> ranges) const;
   [[nodiscard]] range_list all() const;
-  [[nodiscard]] bool has_work() const { return !queue_.empty() || !suspects_.empty(); }
+  [[nodiscard]] bool has_work() const { return !queue_.empty() || !alone_.empty(); }
   /// True if nothing waits and nothing runs.
   [[nodiscard]] bool dry() const { return !has_work() && running_.empty(); }
   [[nodiscard]] std::uint64_t queued() const { return queued_; }
   [[nodiscard]] range_list const& running() const { return running_; }
   [[nodiscard]] std::uint64_t done() const { return done_count_; }
   friend bool operator==(held_tasks const&, held_tasks const&) = default;
-  void hash(digest& d) const { d.add(queue_).add(suspects_).add(running_).add(watched_).add(done_); }
+  void hash(digest& d) const { d.add(queue_).add(alone_).add(running_).add(running_alone_).add(done_); }
 
  private:
   std::deque<task_range> queue_;
   std::uint64_t queued_ = 0;  // tasks in queue_
-  range_list suspects_;
+  range_list alone_;
   range_list running_;
-  range_list watched_;  // suspects in running_
+  range_list running_alone_;  // those of running_ that were granted alone
   range_list done_;
   std::uint64_t done_count_ = 0;  // tasks in done_
 };

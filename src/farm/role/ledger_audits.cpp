@@ -84,7 +84,7 @@ void farm_ledger::give_audits(farm_actions& out) {
     }
     if (taker) {
       audits_.given(id, *taker);
-      out.push_back(farm::send{*taker, farm::grant_suspect{{id, 1, 1}, false}});
+      out.push_back(farm::send{*taker, farm::grant_alone{{id, 1, 1}, false}});
     } else if (!later) {
       give_up_audit(id, out);
     }

@@ -44,7 +44,7 @@ void farm_ledger::give_failed(farm_actions& out) {
     if (!to) continue;  // a rank that has not said hello yet will take it
     failed_.given(id);
     if (stock_.under_way()) stock_.claim({id, 1, 1});
-    out.push_back(farm::send{*to, farm::grant_suspect{{id, 1, 1}, false}});
+    out.push_back(farm::send{*to, farm::grant_alone{{id, 1, 1}, false}});
   }
 }
 
@@ -52,7 +52,7 @@ std::optional<rank_id> farm_ledger::taker_of_failed(task_id id) const {
   auto const fresh = [&](rank_id rank) {
     return !config_.on_error.elsewhere || !failed_.failed_on(id, rank);
   };
-  auto const takers = dealer_.takers_of_suspects();  // the root only if it is alone
+  auto const takers = dealer_.takers_alone();  // the root only if it is alone
   if (auto const at = std::find_if(takers.begin(), takers.end(), fresh); at != takers.end()) return *at;
   rank_id const root = config_.root;
   if (dealer_.computes(root) && dealer_.said_hello(root) && fresh(root)) return root;

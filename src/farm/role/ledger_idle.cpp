@@ -107,7 +107,7 @@ void farm_ledger::give_early_copies(farm_actions& out) {
   for (auto const& copy :
        early_copies(begun_, loads, dealer_.costs(), now_, unreported, remaining, computes, allowed)) {
     ++copies_;
-    out.push_back(farm::send{copy.rank, farm::grant_suspect{{copy.task, 1, 1}, false}});
+    out.push_back(farm::send{copy.rank, farm::grant_alone{{copy.task, 1, 1}, false}});
   }
 }
 

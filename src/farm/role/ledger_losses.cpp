@@ -125,14 +125,14 @@ void farm_ledger::find_suspects() {
 // Gives each rank one suspect at a time, so that a further loss points to one task.
 void farm_ledger::give_suspects(farm_actions& out) {
   if (stopping() || suspects_.empty()) return;
-  for (rank_id const to : dealer_.takers_of_suspects()) {
+  for (rank_id const to : dealer_.takers_alone()) {
     if (suspects_.holds_one(to)) continue;
     auto const task = suspects_.next();
     if (!task) return;
     suspects_.given(*task, to);
     dealer_.count_given();
     if (stock_.under_way()) stock_.claim({*task, 1, 1});
-    out.push_back(farm::send{to, farm::grant_suspect{{*task, 1, 1}}});
+    out.push_back(farm::send{to, farm::grant_alone{{*task, 1, 1}}});
   }
 }
 

@@ -38,10 +38,10 @@ struct grant {
 /// Root to worker: grants a task that was running on a lost rank, threw, or is late elsewhere. The worker
 /// runs it next and alone, sends `begins` first if it is watched, and gives it to no thief. The payload
 /// travels with it.
-struct grant_suspect {
+struct grant_alone {
   task_range task{0, 1, 1};
   bool watched = true;  ///< whether the rank reports what it begins
-  friend bool operator==(grant_suspect const&, grant_suspect const&) = default;
+  friend bool operator==(grant_alone const&, grant_alone const&) = default;
 };
 /// Root to worker: no more tasks will come. Concentrated results may travel.
 struct nothing {
@@ -122,7 +122,7 @@ struct dismissed {
 }  // namespace farm
 
 using farm_message =
-    std::variant<call_message, farm::ask, farm::grant, farm::grant_suspect, farm::nothing, farm::results,
+    std::variant<call_message, farm::ask, farm::grant, farm::grant_alone, farm::nothing, farm::results,
                  farm::begins, farm::take_stock, farm::stock, farm::steal, farm::give, farm::none,
                  farm::take_from, farm::spacing, farm::task_failed, farm::dismissed>;
 template <>
@@ -139,7 +139,7 @@ inline constexpr unsigned first_kind<farm_message> = 16;
 /// The tasks that the message gives to a worker; their payloads travel with the message.
 [[nodiscard]] inline std::span<task_range const> given_tasks(farm_message const& m) {
   if (auto const* const g = std::get_if<farm::grant>(&m)) return g->ranges;
-  if (auto const* const s = std::get_if<farm::grant_suspect>(&m)) return {&s->task, 1};
+  if (auto const* const s = std::get_if<farm::grant_alone>(&m)) return {&s->task, 1};
   if (auto const* const v = std::get_if<farm::give>(&m)) return v->ranges;
   return {};
 }

@@ -120,11 +120,12 @@ double farm_ring::copier_of(task_range const& r) const {
   return power;
 }
 
-// Returns a task that runs here and on no other rank about as fast as `power`. Suspects are never copied.
+// Returns a task that runs here and on no other rank about as fast as `power`. Tasks granted alone are never
+// copied.
 range_list farm_ring::worth_a_copy(double power, held_tasks const& held) const {
   range_list list;
   for (auto const& r : held.running())
-    if (!held.is_suspect(r) && power >= clearly_faster * copier_of(r)) list.push_back(r);
+    if (!held.runs_alone(r) && power >= clearly_faster * copier_of(r)) list.push_back(r);
   return list;
 }
 

@@ -43,7 +43,7 @@ void farm_worker::idle(std::uint64_t limit, farm_actions& out) {
 }
 
 void farm_worker::finished(task_range const& range, std::uint64_t next_limit, farm_actions& out) {
-  if (attendance_.ended()) return;  // a rank may learn of the end while it runs a suspect
+  if (attendance_.ended()) return;  // a rank may learn of the end while it runs a task alone
   held_.end_run(range);
   std::erase_if(untold_, [&](auto const& r) { return r.last() == range.last(); });
   finished_ += range.count;
@@ -127,8 +127,8 @@ void farm_worker::on(rank_id from, farm_message const& m, farm_actions& out) {
   ticks_ = 0;
   if (auto const* const g = std::get_if<farm::grant>(&m)) {
     on_grant(*g, out);
-  } else if (auto const* const s = std::get_if<farm::grant_suspect>(&m)) {
-    on_suspect(*s);
+  } else if (auto const* const s = std::get_if<farm::grant_alone>(&m)) {
+    on_grant(*s);
   } else if (std::holds_alternative<farm::nothing>(m)) {
     on_nothing(out);
   } else if (std::holds_alternative<farm::dismissed>(m)) {
@@ -165,10 +165,10 @@ void farm_worker::on_nothing(farm_actions& out) {
 }
 
 // Not an answer to this rank's request, so it keeps waiting for one.
-void farm_worker::on_suspect(farm::grant_suspect const& m) {
+void farm_worker::on_grant(farm::grant_alone const& m) {
   tells_always_ = tells_always_ || m.watched;
   if (attendance_.draining() || dismissed_) return;
-  for (auto const& fresh : held_.not_held({&m.task, 1})) held_.add_suspect(fresh);
+  for (auto const& fresh : held_.not_held({&m.task, 1})) held_.add_alone(fresh);
 }
 
 void farm_worker::on_ring(rank_id from, farm_message const& m, farm_actions& out) {

@@ -76,7 +76,7 @@ class farm_worker {
   void drained(farm_actions& out);
   void enqueue(range_list const& ranges, bool look);
   void on_grant(farm::grant const& m, farm_actions& out);
-  void on_suspect(farm::grant_suspect const& m);
+  void on_grant(farm::grant_alone const& m);
   void on_nothing(farm_actions& out);
   void on_ring(rank_id from, farm_message const& m, farm_actions& out);
   void tell_stock(farm::take_stock const& m, farm_actions& out);
