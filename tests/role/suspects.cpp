@@ -113,6 +113,18 @@ TEST_CASE("ranks that are lost again count again, and further blamed work is cou
   CHECK(v->more == 1);
 }
 
+TEST_CASE("a loss that is not repeated between two ticks has ended") {
+  book s(2);
+  s.add(7, 1, true);
+  s.given(7, 2);
+  s.add(7, 2, true);
+  s.end_losses();
+  CHECK(s.blames(7));
+  s.lost(2);
+  s.end_losses();
+  CHECK_FALSE(s.blames(7));
+}
+
 TEST_CASE("of several blamed pieces, the one that ran alone most often is named") {
   book s(2);
   // 3 and 9 kill ranks; 1 ran beside them on three lost ranks.
