@@ -66,7 +66,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   role::stealer_config c;
   c.self = rank_;
   c.root = root_;
-  c.ranks = {0, static_cast<std::size_t>(all_ranks())};
+  c.ranks = all_ranks();
   c.order = options_.order;
   c.records = options_.checkpoint.has_value();
   c.most_losses = options_.max_losses_per_task;

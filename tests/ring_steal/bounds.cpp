@@ -25,7 +25,7 @@ struct ring {
   std::uint64_t messages = 0;
 
   explicit ring(int n) {
-    for (int r = 0; r < n; ++r) ranks.emplace_back(r, role::rank_range{0, static_cast<std::size_t>(n)});
+    for (int r = 0; r < n; ++r) ranks.emplace_back(r, n);
   }
   [[nodiscard]] bool lives(int rank) const { return !gone.contains(rank) && !unnoticed.contains(rank); }
   /// One step: all ranks with news pass them on. Returns whether any has sent a message.

@@ -12,7 +12,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
     children[static_cast<std::size_t>(s.parent[i])].push_back(static_cast<int>(i));
   children_ = std::make_shared<std::vector<std::vector<int>> const>(std::move(children));
   role::stealer_config c;
-  c.ranks = {0, static_cast<std::size_t>(s.ranks)};
+  c.ranks = s.ranks;
   c.order = s.order;
   c.records = s.records;
   c.most_losses = s.most_losses;

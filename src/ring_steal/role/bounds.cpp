@@ -9,20 +9,17 @@ namespace skel::role {
 void bounds::hear(bound_key bound, std::uint64_t reach) {
   if (bound <= best_) return;
   best_ = bound;
-  reach_ = std::max(reach_, std::min<std::uint64_t>(reach, ranks_.count - 1));
+  reach_ = std::max(reach_, std::min(reach, others()));
 }
 
 void bounds::tick(std::set<rank_id> const& gone) {
   if (std::exchange(at_tick_, best_) == best_) return;
   std::uint64_t distance = 1;
-  while (distance < ranks_.count && gone.contains(at(distance))) ++distance;
-  if (distance < ranks_.count) reach_ = std::max(reach_, distance);
+  while (distance <= others() && gone.contains(at(distance))) ++distance;
+  if (distance <= others()) reach_ = std::max(reach_, distance);
 }
 
-rank_id bounds::at(std::uint64_t distance) const {
-  auto const place = static_cast<std::uint64_t>(self_ - ranks_.first) + distance;
-  return ranks_.first + static_cast<rank_id>(place % ranks_.count);
-}
+rank_id bounds::at(std::uint64_t distance) const { return (self_ + static_cast<rank_id>(distance)) % ranks_; }
 
 // The first living rank of the far half passes the bound on to the rest of that half.
 void bounds::spread(std::set<rank_id> const& gone, steal_actions& out) {

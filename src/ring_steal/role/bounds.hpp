@@ -6,7 +6,6 @@
 
 #include "ring_steal/role/action.hpp"
 #include "role/digest.hpp"
-#include "role/rank_range.hpp"
 
 namespace skel::role {
 
@@ -20,10 +19,10 @@ namespace skel::role {
 class bounds {
  public:
   bounds() = default;
-  bounds(rank_id self, rank_range ranks) : self_(self), ranks_(ranks) {}
+  bounds(rank_id self, rank_id ranks) : self_(self), ranks_(ranks) {}
 
   /// The tasks of this rank know this bound.
-  void improve(bound_key bound) { hear(bound, ranks_.count - 1); }
+  void improve(bound_key bound) { hear(bound, others()); }
   /// Another rank has sent it, and leaves the next `reach` ranks to this one.
   void hear(bound_key bound, std::uint64_t reach = 0);
   /// Tells the next living rank again if the bound has improved since the last tick.
@@ -37,10 +36,11 @@ class bounds {
   void hash(digest& d) const;
 
  private:
+  [[nodiscard]] std::uint64_t others() const { return static_cast<std::uint64_t>(ranks_ - 1); }
   [[nodiscard]] rank_id at(std::uint64_t distance) const;
 
   rank_id self_ = 0;
-  rank_range ranks_{};
+  rank_id ranks_ = 1;
   bound_key best_ = 0;
   bound_key at_tick_ = 0;    // the best one at the last tick
   std::uint64_t reach_ = 0;  // number of next ranks on the ring to pass the bound on to

@@ -268,8 +268,8 @@ bool stealer::may_borrow_parcels(rank_id r) const {
 
 template <class Suits>
 std::optional<rank_id> stealer::first_rank(Suits const& suits) const {
-  for (std::size_t i = 0; i < config_.ranks.count; ++i)
-    if (rank_id const r = config_.ranks.first + static_cast<rank_id>(i); suits(r)) return r;
+  for (rank_id r = 0; r < config_.ranks; ++r)
+    if (suits(r)) return r;
   return std::nullopt;
 }
 

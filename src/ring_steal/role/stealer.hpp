@@ -18,7 +18,7 @@ namespace skel::role {
 struct stealer_config {
   rank_id self = 0;
   rank_id root = 0;
-  rank_range ranks;  ///< all ranks, in the order of the ring
+  rank_id ranks = 0;
   ring_order order = ring_order::doubling;
   std::uint64_t call_hash = 0;
   bool records = false;              ///< the root records the value of debt 0

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
-#include "role/rank_range.hpp"
 #include "role/ring_search.hpp"
 
 namespace skel::role {
@@ -20,8 +19,7 @@ class thief {
 
   thief() = default;
   /// All work begins on the root, so the root is asked first.
-  thief(rank_id self, rank_id root, rank_range ranks, ring_order order)
-      : search_(self, 0, static_cast<rank_id>(ranks.count), order) {
+  thief(rank_id self, rank_id root, rank_id ranks, ring_order order) : search_(self, 0, ranks, order) {
     search_.works(root);
   }
 
