@@ -39,6 +39,7 @@ class membership {
   }
 
   [[nodiscard]] bool is_lost(rank_id rank) const { return lost_.contains(rank); }
+  [[nodiscard]] std::set<rank_id> const& lost_ranks() const { return lost_; }
   [[nodiscard]] bool is_from_outside(rank_id rank) const { return outside_.contains(rank); }
   friend bool operator==(membership const&, membership const&) = default;
   void hash(digest& d) const {

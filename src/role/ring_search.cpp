@@ -6,7 +6,7 @@ namespace skel::role {
 
 bool ring_search::may_ask(std::optional<rank_id> rank) const {
   if (!rank || *rank == self_ || *rank < first_ || *rank >= ranks_) return false;
-  return !visited_[static_cast<std::size_t>(*rank)] && !dead_.contains(*rank);
+  return !visited_[static_cast<std::size_t>(*rank)] && !lost_.is_lost(*rank);
 }
 
 void ring_search::begin() {
@@ -48,19 +48,16 @@ void ring_search::shortcut(rank_id rank, rank_id busy) {
 }
 
 void ring_search::lost(rank_id rank) {
-  dead_.insert(rank);
+  lost_.lost(rank);
   idle(rank);
 }
-
-void ring_search::alive(rank_id rank) { dead_.erase(rank); }
 
 void ring_search::hash(digest& d) const {
   d.add(static_cast<std::uint64_t>(step_))
       .add(static_cast<std::uint64_t>(busy_.value_or(-1)))
       .add(static_cast<std::uint64_t>(hint_.value_or(-1)));
   for (bool const v : visited_) d.add(v);
-  for (rank_id const r : dead_) d.add(static_cast<std::uint64_t>(r));
-  d.add(dead_.size());
+  lost_.hash(d);
 }
 
 }  // namespace skel::role

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "role/digest.hpp"
+#include "role/membership.hpp"
 #include "role/outcome.hpp"
 #include "skel/schedule.hpp"
 
@@ -38,7 +39,8 @@ class ring_search {
   [[nodiscard]] std::optional<rank_id> knows_busy() const { return busy_; }
 
   void lost(rank_id rank);
-  void alive(rank_id rank);
+  void heard(rank_id rank) { lost_.heard(rank); }
+  [[nodiscard]] std::set<rank_id> const& lost_ranks() const { return lost_.lost_ranks(); }
   friend bool operator==(ring_search const&, ring_search const&) = default;
   void hash(digest& d) const;
 
@@ -51,7 +53,7 @@ class ring_search {
   ring_order order_ = ring_order::successors;
   int step_ = 0;               // position of this search along the order
   std::vector<bool> visited_;  // in this search; empty before the first
-  std::set<rank_id> dead_;
+  membership lost_;
   std::optional<rank_id> busy_;
   std::optional<rank_id> hint_;
 };

@@ -76,7 +76,7 @@ TEST_CASE("lost ranks are skipped until they are heard again") {
   s.works(3);
   s.lost(3);
   CHECK(all_asked(s) == std::vector<rank_id>{0});
-  s.alive(2);
+  s.heard(2);
   CHECK(all_asked(s) == std::vector<rank_id>{2, 0});
 }
 

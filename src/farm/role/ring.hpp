@@ -64,7 +64,7 @@ class farm_ring {
   void note_held_by_others() { held_by_others_ = true; }
   [[nodiscard]] bool held_by_others() const { return held_by_others_; }
 
-  void heard(rank_id rank) { search_.alive(rank); }
+  void heard(rank_id rank) { search_.heard(rank); }
   /// True if the search found nothing and this rank waits for tasks.
   [[nodiscard]] bool resting() const { return resting_; }
   friend bool operator==(farm_ring const&, farm_ring const&) = default;

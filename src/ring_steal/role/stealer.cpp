@@ -263,7 +263,7 @@ void stealer::lend_again(loan_id parcel, rank_id to, steal_actions& out) {
 }
 
 bool stealer::may_borrow_parcels(rank_id r) const {
-  return r != config_.self && r != config_.root && !gone_.contains(r);
+  return r != config_.self && r != config_.root && !thief_.lost_ranks().contains(r);
 }
 
 template <class Suits>
@@ -315,7 +315,7 @@ void stealer::run_parcel(loan_id parcel, steal_actions& out) {
 // --- bounds
 
 void stealer::spread(steal_actions& out) {
-  if (attendance_.active()) bounds_.spread(gone_, out);
+  if (attendance_.active()) bounds_.spread(thief_.lost_ranks(), out);
 }
 
 void stealer::on(rank_id /*from*/, steal::better const& m, steal_actions& /*out*/) {
@@ -328,7 +328,6 @@ void stealer::on(rank_id from, steal_message const& m, steal_actions& out) {
   if (ended()) return;
   thief_.heard(from);
   lent_.heard(from);
-  gone_.erase(from);
   std::visit([&](auto const& own) { on(from, own, out); }, m);
 }
 
@@ -346,7 +345,6 @@ void stealer::on(rank_id /*from*/, call_message const& m, steal_actions& out) {
 
 void stealer::lost(rank_id rank, steal_actions& out) {
   if (ended() || rank == config_.self || attendance_.lost(rank, out)) return;
-  gone_.insert(rank);
   thief_.lost(rank);
   // The rank may be alive and must not wait forever for an answer.
   if (std::erase(thieves_, rank) > 0) send_away(rank, std::nullopt, out);
@@ -374,7 +372,7 @@ void stealer::tick(steal_actions& out) {
   if (!attendance_.active()) return;
   place_parcels(out);
   push_parcels(out);
-  bounds_.tick(gone_);
+  bounds_.tick(thief_.lost_ranks());
   turn_to_work(out);
   if (auto const guilty = lent_.tick())
     out.push_back(tell_root{
@@ -439,8 +437,7 @@ std::uint64_t stealer::hash() const {
   bounds_.hash(d);
   d.add(debts_.size()).add(next_debt_).add(current_ ? *current_ + 1 : 0);
   for (auto const t : thieves_) d.add(static_cast<std::uint64_t>(t));
-  for (auto const r : gone_) d.add(static_cast<std::uint64_t>(r));
-  d.add(thieves_.size()).add(gone_.size()).add(returns_);
+  d.add(thieves_.size()).add(returns_);
   attendance_.hash(d);
   return d.value();
 }

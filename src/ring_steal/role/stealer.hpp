@@ -175,7 +175,6 @@ class stealer {
   bool met_suspects_ = false;  // a debt of this run was suspect
   std::optional<debt_id> current_;
   std::deque<rank_id> thieves_;  // waiting for an answer
-  std::set<rank_id> gone_;       // lost ranks
   std::uint64_t steals_ = 0;     // loans received
   std::uint64_t taken_back_ = 0;
   attendance attendance_;

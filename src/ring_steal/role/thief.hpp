@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
@@ -33,11 +34,12 @@ class thief {
   /// Stops waiting for an answer.
   void forget() { asked_.reset(); }
   void lost(rank_id rank);
-  void heard(rank_id rank) { search_.alive(rank); }
+  void heard(rank_id rank) { search_.heard(rank); }
   /// Records that rank `busy` has tasks.
   void knows(rank_id busy) { search_.works(busy); }
 
   [[nodiscard]] std::optional<rank_id> knows_busy() const { return search_.knows_busy(); }
+  [[nodiscard]] std::set<rank_id> const& lost_ranks() const { return search_.lost_ranks(); }
   [[nodiscard]] std::optional<rank_id> asked() const { return asked_; }
   friend bool operator==(thief const&, thief const&) = default;
   void hash(digest& d) const;
