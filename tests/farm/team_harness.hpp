@@ -153,7 +153,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool may_finish(int rank) const;
   [[nodiscard]] bool all_arrived(job_record const& j) const { return j.arrived.size() == j.ranks.size(); }
   [[nodiscard]] throwing const* throws(int rank, team::run const& r) const;
-  [[nodiscard]] bool dies(int rank, team::run const& r) const;
+  [[nodiscard]] bool is_killed(int rank, team::run const& r) const;
   [[nodiscard]] bool computes(int rank) const {
     return rank != 0 || !scenario_->serves || scenario_->ranks == 1;
   }
