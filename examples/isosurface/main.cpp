@@ -80,14 +80,9 @@ void add_options(CLI::App& app, options& o) {
   app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help other groups");
   app.add_flag("--no-split", o.no_split,
                "ranks of finished groups help, but do not take over unstarted layers");
-  app.add_option("--reassign-down-to", o.how.paper.reassign_down_to,
-                 "layers that a group must have left to receive help; 0.5 in [Bajaj93]")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_flag("--preload", o.how.paper.preload, "read the first slices before the clock starts");
+  app.add_flag("--preload", o.how.measures.preload, "read the first slices before the clock starts");
   add_output_options(app, o.outputs);
-  skel::program::rarely_used(
-      app, {"--no-reassign", "--no-split", "--reassign-down-to", "--preload", "--trace-costs"});
+  skel::program::rarely_used(app, {"--no-reassign", "--no-split", "--preload", "--trace-costs"});
 }
 
 void check(options& o) {
@@ -110,8 +105,8 @@ void check(options& o) {
     throw skel::usage_error("--tolerance: expected a positive number");
   o.surface.level = o.level.value_or(o.surface.level);
   o.surface.rule = difference_rule_named(o.differences);
-  o.how.paper.reassign = !o.no_reassign;
-  o.how.paper.split_shares = !o.no_split;
+  o.how.measures.reassign = !o.no_reassign;
+  o.how.measures.split_shares = !o.no_split;
   if (o.group_size == "auto") return;
   if (!CLI::detail::lexical_cast(o.group_size, o.how.group_size) || o.how.group_size == 0)
     throw skel::usage_error("--group-size: expected auto or a number of ranks, found \"" + o.group_size +

@@ -48,9 +48,9 @@ enum class unit_results : std::uint8_t {
   on_hosts       ///< to the sink on the host that read the unit
 };
 
-/// Measures of [Bajaj93] and of this library against idle ranks. The defaults were the fastest in
-/// measurements. Each can be switched off, to see its effect or to repeat the paper's experiments
-/// (docs/reference/multi-host.md). Every rank has a worker, which the paper calls a slave.
+/// Measures of [Bajaj93] and of this library against idle ranks, which experiments of the paper and tests
+/// switch off (docs/reference/multi-host.md). The defaults were the fastest in measurements. Every rank has a
+/// worker, which the paper calls a slave.
 struct multi_host_measures {
   bool measure_power =
       false;             ///< a short probe measures the ranks' power, instead of multi_host_options::power
@@ -58,24 +58,9 @@ struct multi_host_measures {
   /// Ranks of a finished group take over the end of another group's share as a group of their own, if
   /// enough unread units are left. False: they only help, as in the paper.
   bool split_shares = true;
-  /// In units: no rank moves to a group with at most this much work left. The paper uses 0.5
-  /// [Bajaj93, §5.2].
-  double reassign_down_to = 0.125;
-  bool host_helps = true;    ///< hosts also process pieces while there is nothing to read
-  bool host_listens = true;  ///< false: requests wait while the host reads or processes
+  bool host_helps = true;   ///< hosts also process pieces while there is nothing to read
   unsigned read_ahead = 1;  ///< units read in advance; 0: a unit is read when all pieces have been handed out
   bool preload = false;     ///< each host reads its first unit before the clock starts
-  std::uint64_t least_pieces = 1;  ///< the smallest packet in pieces, at least 1; neighbours travel together
-  bool shrinking = true;           ///< packets shrink with the work left; false: least_pieces each
-  /// An upper bound on the seconds of work in a packet, estimated from the worker's latest
-  /// pieces. It leaves work for ranks that join the group later. 0: no bound.
-  double packet_seconds = 0.02;
-  bool early_requests =
-      true;  ///< a worker sends a request when `threshold` pieces are left; false: when idle
-  std::uint64_t threshold = 1;  ///< in pieces
-  /// An upper bound on a host's packets in flight: 1 synchronous, 2 as in the paper, 0 no bound.
-  unsigned buffers = 0;
-  std::size_t results_level = std::size_t{64} * 1024;  ///< a worker sends its results above this many bytes
 };
 
 /// Options of a multi_host call. The same on every rank.
@@ -98,7 +83,7 @@ struct multi_host_options {
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "multi_host"
-  multi_host_measures paper{};                 ///< measures that experiments switch off
+  multi_host_measures measures{};              ///< against idle ranks
 };
 
 /// While a job reads a unit, it calls ready(n) to let the first n pieces be processed at once.

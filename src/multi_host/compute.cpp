@@ -49,13 +49,8 @@ void group_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   maybe_measured();
 }
 
-// Delivers what waits until no thread is inside the user's functions, and ends draining then.
+// Ends draining when no thread is inside the user's functions.
 void group_run::settle() {
-  while (!deferred_.empty() && inside_ == 0) {
-    auto d = std::move(deferred_.front());
-    deferred_.pop_front();
-    deliver(d.from, d.what, d.with);
-  }
   if (draining_ && inside_ == 0 && !over_) tell(worker_, &role::group_worker::quiet);
 }
 

@@ -6,6 +6,11 @@
 
 namespace skel::detail {
 
+namespace {
+// Work in a packet, per thread, at most. It leaves work for ranks that join the group later.
+constexpr double packet_seconds = 0.02;
+}  // namespace
+
 bool piece_pace::restart(role::term_id term) {
   if (term == term_) return false;
   term_ = term;
@@ -20,7 +25,7 @@ bool piece_pace::measured(unsigned thread, role::term_id term, std::uint64_t pie
   cost = std::max(seconds / static_cast<double>(pieces), 1e-9);
   if (term != term_) return false;
   // The pace at most doubles: a cheap piece says little about the next one.
-  pace_ = std::min(2 * pace_, tasks_in(packet_seconds_, cost, most_tasks_of_quantum));
+  pace_ = std::min(2 * pace_, tasks_in(packet_seconds, cost, most_tasks_of_quantum));
   return true;
 }
 

@@ -12,20 +12,18 @@ namespace skel::detail {
 /// other costs. Called under the engine's lock.
 class piece_pace {
  public:
-  /// `packet_seconds`: work in a packet, per thread, at most; 0: no limit.
-  piece_pace(double packet_seconds, unsigned threads) : packet_seconds_(packet_seconds), costs_(threads) {}
+  explicit piece_pace(unsigned threads) : costs_(threads) {}
 
   /// This rank works under `term` from now on. False: as before.
   bool restart(role::term_id term);
   /// `pieces` of `term` took a thread `seconds`. True: per_packet() may have changed.
   bool measured(unsigned thread, role::term_id term, std::uint64_t pieces, double seconds);
-  /// Pieces of a packet, at most; 0: no limit.
-  [[nodiscard]] std::uint64_t per_packet() const { return packet_seconds_ > 0 ? pace_ * costs_.size() : 0; }
+  /// Pieces of a packet, at most.
+  [[nodiscard]] std::uint64_t per_packet() const { return pace_ * costs_.size(); }
   /// Pieces that a thread takes at a time.
   [[nodiscard]] std::uint64_t quantum(unsigned thread) const;
 
  private:
-  double packet_seconds_;
   std::vector<double> costs_;  // seconds per piece, by thread; 0: unknown
   std::uint64_t pace_ = 1;     // pieces of a packet for one thread
   role::term_id term_ = 0;

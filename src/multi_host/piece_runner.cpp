@@ -48,7 +48,7 @@ void piece_runner::run(unsigned thread, process_job const& j,
       to.bytes += held.size;
     }
     // Results for this rank itself are due at once: they do not travel yet.
-    if (p.own) to.bytes = setup_.options.paper.results_level;
+    if (p.own) to.bytes = role::default_results_level;
     to.results.push_back(std::move(held));
     if (draining.load(std::memory_order_relaxed)) break;
     double const begin = engine_.now();

@@ -41,8 +41,8 @@ void group_run::describe(report& r) const {
   auto const& o = setup_.options;
   r.schedule = detail::format(
       "groups:size={}{}{}{}{}", o.group_size == 0 ? "auto" : detail::format("{}", o.group_size),
-      o.paper.reassign ? "" : ",reassign=no", o.paper.split_shares ? "" : ",split=no",
-      o.paper.preload ? ",preload=yes" : "", o.paper.host_helps ? "" : ",host=serves");
+      o.measures.reassign ? "" : ",reassign=no", o.measures.split_shares ? "" : ",split=no",
+      o.measures.preload ? ",preload=yes" : "", o.measures.host_helps ? "" : ",host=serves");
   if (!arbiter_) return;
   r.lost_ranks = lost_ranks();
   r.tasks_handed_out_again = clock_.taken_back + host_.taken_back() + arbiter_->taken_over();
@@ -59,7 +59,7 @@ void group_run::describe(report& r) const {
     g.send_seconds = clock_.send_seconds / static_cast<double>(setup_.units);
     if (!setup_.sink_on_hosts()) g.sink_seconds = sink_.seconds() / static_cast<double>(setup_.units);
   }
-  if (o.paper.preload && clock_.started_at >= 0) {
+  if (o.measures.preload && clock_.started_at >= 0) {
     g.preload_seconds = clock_.started_at - start_;
     r.seconds -= g.preload_seconds;
   }

@@ -39,7 +39,7 @@ group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_
       codec_(engine_, work, share_, packets_, clock_, setup_.sink_on_hosts()),
       trial_(engine_, work, setup_, clock_, threads_),
       pieces_(engine_, work, setup_, trial_, threads_),
-      pace_(options.paper.packet_seconds, threads_),
+      pace_(threads_),
       sink_(engine_, work, options.results == unit_results::in_order),
       state_(threads_) {
   setup_.describe(call_, work);
@@ -163,11 +163,7 @@ void group_run::receive(int from, std::span<std::byte const> body, transport::pa
     add_stats(unpack_stats(from, body));
   }
   auto with = codec_.unload(m, body, whole);
-  bool const asks = is<msg::request>(m) || is<msg::returned>(m);
-  if (!setup_.options.paper.host_listens && asks && inside_ > 0)
-    deferred_.push_back({from, std::move(m), std::move(with)});
-  else
-    deliver(from, m, with);
+  deliver(from, m, with);
 }
 
 void group_run::on_outside_loss(int rank) {

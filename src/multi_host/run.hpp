@@ -45,11 +45,6 @@ class group_run final : public peer_run {
     role::group_message what;
     group_cargo with;
   };
-  struct deferred_message {
-    int from;
-    role::group_message what;
-    group_cargo with;
-  };
 
   // --- compute threads
   [[nodiscard]] bool find_work(unsigned thread) override;
@@ -102,7 +97,6 @@ class group_run final : public peer_run {
   piece_pace pace_;
   unit_sink sink_;
   loopback<own_message> to_self_;
-  std::deque<deferred_message> deferred_;  // while the host does not listen
   std::vector<thread_state> state_;
   unsigned inside_ = 0;            // threads in the user's functions
   std::uint64_t pieces_told_ = 0;  // of this rank, to the root's watchdog

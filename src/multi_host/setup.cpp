@@ -12,9 +12,7 @@
 
 namespace skel::detail {
 
-namespace {
-constexpr double most_left_alone = 1e6;  // units
-}  // namespace
+namespace {}  // namespace
 
 group_setup::group_setup(context const& ctx, std::uint64_t number, multi_host_options const& with,
                          int root_rank)
@@ -27,11 +25,7 @@ void group_setup::check_choices() const {
   require_count(where, "the number of units", units);
   require_count(where, "group_size", options.group_size);
   require_count(where, "max_losses_per_task", options.max_losses_per_task);
-  require_count(where, "read_ahead", options.paper.read_ahead);
-  require_count(where, "least_pieces", options.paper.least_pieces, 1);
-  require_count(where, "threshold", options.paper.threshold);
-  require_count(where, "buffers", options.paper.buffers);
-  require_count(where, "results_level", options.paper.results_level);
+  require_count(where, "read_ahead", options.measures.read_ahead);
   auto const ranks = static_cast<std::size_t>(size);
   if (!options.power.empty() && options.power.size() != ranks)
     throw usage_error(detail::format("multi_host: expected {1} powers, one per rank, found {0}",
@@ -39,16 +33,11 @@ void group_setup::check_choices() const {
   if (std::any_of(options.power.begin(), options.power.end(),
                   [](double p) { return !(p > 0) || !std::isfinite(p); }))
     throw usage_error("multi_host: the power of a rank must be a positive number");
-  if (!options.power.empty() && options.paper.measure_power)
+  if (!options.power.empty() && options.measures.measure_power)
     throw usage_error("multi_host: power and measure_power exclude each other");
-  if (options.paper.preload && options.group_size == 0)
+  if (options.measures.preload && options.group_size == 0)
     throw usage_error(
         "multi_host: preload requires a group_size: the trial that finds a size cannot preload");
-  if (!(options.paper.packet_seconds >= 0))
-    throw usage_error("multi_host: packet_seconds must be at least 0 seconds, 0 for no limit");
-  if (!(options.paper.reassign_down_to >= 0) || options.paper.reassign_down_to > most_left_alone)
-    throw usage_error(detail::format("multi_host: reassign_down_to must be 0 to {} units, found {}",
-                                     most_left_alone, options.paper.reassign_down_to));
   if (!(options.sink_cost >= 0) || !std::isfinite(options.sink_cost))
     throw usage_error(detail::format("multi_host: sink_cost must be a finite number, at least 0, found {}",
                                      options.sink_cost));
@@ -69,14 +58,13 @@ void group_setup::describe(call_description& call, group_work const& work) const
   auto const& o = options;
   call.add("units", units)
       .add("group_size", o.group_size)
-      .add("reassign", o.paper.reassign)
-      .add("split_shares", o.paper.split_shares)
-      .add("reassign_down_to", o.paper.reassign_down_to)
-      .add("host_helps", o.paper.host_helps)
-      .add("preload", o.paper.preload)
-      .add("measure_power", o.paper.measure_power)
+      .add("reassign", o.measures.reassign)
+      .add("split_shares", o.measures.split_shares)
+      .add("host_helps", o.measures.host_helps)
+      .add("preload", o.measures.preload)
+      .add("measure_power", o.measures.measure_power)
       .add("results", results())
-      .add("read_ahead", o.paper.read_ahead)
+      .add("read_ahead", o.measures.read_ahead)
       .add("sink_cost", o.sink_cost)
       .add_types("types", work.types())
       .add_types("job", work.function());
@@ -84,9 +72,7 @@ void group_setup::describe(call_description& call, group_work const& work) const
 }
 
 role::group_worker_config group_setup::worker(engine& of, std::uint64_t call_hash, unsigned threads) const {
-  auto const& o = options;
-  role::group_worker_config w{rank, root, call_hash, threads, 0, std::nullopt, o.paper.results_level};
-  if (o.paper.early_requests) w.threshold = o.paper.threshold;
+  role::group_worker_config w{rank, root, call_hash, threads};
   if (measures_power()) {
     auto const known = of.wires().carrier().power();
     constexpr double least = 1e-3;  // 0 would mean: not measured
@@ -95,16 +81,11 @@ role::group_worker_config group_setup::worker(engine& of, std::uint64_t call_has
   return w;
 }
 
-std::uint64_t group_setup::left_alone() const {
-  return static_cast<std::uint64_t>(
-      std::llround(options.paper.reassign_down_to * static_cast<double>(role::whole_unit)));
-}
-
 role::group_host_config group_setup::host() const {
-  auto const& o = options;
-  auto const policy = o.paper.shrinking ? schedule::guided{o.paper.least_pieces}.policy()
-                                        : schedule::first_come{o.paper.least_pieces}.policy();
-  return {rank, root, policy, o.paper.read_ahead, o.paper.buffers, left_alone(), o.max_losses_per_task};
+  return {.self = rank,
+          .root = root,
+          .read_ahead = options.measures.read_ahead,
+          .most_losses = options.max_losses_per_task};
 }
 
 // A trial costs each rank that joins a larger group up to the unit it has begun, so it needs long shares.
@@ -123,13 +104,13 @@ role::group_arbiter_config group_setup::arbiter(group_work const& work) const {
           group_size(work),
           o.power,
           measures_power(),
-          o.paper.reassign,
-          o.paper.split_shares,
-          o.paper.host_helps,
-          o.paper.preload,
-          left_alone(),
+          o.measures.reassign,
+          o.measures.split_shares,
+          o.measures.host_helps,
+          o.measures.preload,
+          role::default_left_alone,
           sink_on_hosts() ? 0 : o.sink_cost,
-          o.paper.read_ahead,
+          o.measures.read_ahead,
           o.max_losses_per_task};
 }
 

@@ -37,8 +37,7 @@ struct group_setup {
  private:
   [[nodiscard]] unsigned group_size(group_work const& work) const;
   void check_choices() const;
-  [[nodiscard]] bool measures_power() const { return options.paper.measure_power && size > 1; }
-  [[nodiscard]] std::uint64_t left_alone() const;
+  [[nodiscard]] bool measures_power() const { return options.measures.measure_power && size > 1; }
 };
 
 }  // namespace skel::detail

@@ -50,7 +50,7 @@ unsigned size_trial::find_size() {
   auto const units = setup_.units;
   auto const history = static_cast<unsigned>(std::min<std::uint64_t>(work_.history(units), units));
   found_ = true;
-  return best_group_size(times, setup_.size, units, history, setup_.options.paper.reassign);
+  return best_group_size(times, setup_.size, units, history, setup_.options.measures.reassign);
 }
 
 }  // namespace skel::detail

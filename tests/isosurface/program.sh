@@ -73,7 +73,6 @@ expect 2 '--variable, --time: expected a file VOLUME, found --field' --field win
 expect 2 '--iso: expected the values of the surfaces' v.json
 expect 2 '--time: Value -1 not in range' v.json --iso 1 --time -1
 expect 2 'The following argument was not expected: --colour; --help-all lists the options' v.json --colour
-expect 2 '--reassign-down-to: ' v.json --iso 3 --reassign-down-to -1
 expect 2 'expected one volume' --iso 3
 expect 2 '--iso: expected finite numbers' v.json --iso nan
 expect 2 '--iso: expected a number, found nothing' v.json --iso ''

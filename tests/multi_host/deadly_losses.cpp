@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     first.process_time = 2ms;
     skel::multi_host_options how;
     how.group_size = static_cast<unsigned>(std::atoi(argv[2]));
-    how.paper.reassign = false;  // keeps the root from helping, so that it is not the first to die
+    how.measures.reassign = false;  // keeps the root from helping, so that it is not the first to die
     auto const run = [&](groups::slices const& what, auto const& job) {
       groups::written out;
       auto const r = skel::multi_host(ctx, units, job, std::ref(out), how).report;

@@ -14,10 +14,8 @@ world::world(scenario const& s, fault* f) : peer_world(s, f) {
                                   0,           s.read_ahead, s.most_losses};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
-    at(r).worker = role::group_worker({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});
-    auto const policy = s.shrinking ? skel::schedule::guided{s.least_pieces}.policy()
-                                    : skel::schedule::first_come{s.least_pieces}.policy();
-    at(r).host = role::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone, s.most_losses});
+    at(r).worker = role::group_worker({r, 0, call_hash(r), s.threads, 0, s.results_level});
+    at(r).host = role::group_host({r, 0, s.read_ahead, s.left_alone, s.most_losses});
   }
   arbiter_ = role::group_arbiter(book);
 }

@@ -36,10 +36,6 @@ struct scenario : harness_common::peer_scenario {
   unsigned group_size = 2;        // 0: found during the run
   unsigned threads = 1;
   unsigned read_ahead = 1;
-  unsigned buffers = 0;
-  std::uint64_t least_pieces = 1;
-  bool shrinking = true;
-  std::optional<std::uint64_t> threshold = 1;
   std::uint64_t results_level = 0;
   std::uint64_t left_alone = role::default_left_alone;
   unsigned most_losses = 2;

@@ -65,7 +65,6 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { change_one<msg::packet>(m, 2, [](auto& p) { ++p.pieces.first; }); }},
     {"packets are of another unit",
      [](auto& m) { change_one<msg::packet>(m, 1, [](auto& p) { ++p.pieces.unit; }); }},
-    {"buffers are never free", [](auto& m) { never<msg::got>(m); }},
     {"results are lost", [](auto& m) { once_lost<msg::returned>(m, 1); }},
     {"results of other pieces",
      [](auto& m) {

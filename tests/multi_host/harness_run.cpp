@@ -9,11 +9,10 @@ std::string scenario::describe() const {
   auto const flag = [](bool on, char const* name) { return on ? std::string(", ") + name : std::string(); };
   return describe_ranks() + ", " + std::to_string(units) + " units of up to " + std::to_string(most_pieces) +
          " pieces, groups of " + std::to_string(group_size) + ", " + std::to_string(threads) +
-         " threads, reads ahead " + std::to_string(read_ahead) + ", buffers " + std::to_string(buffers) +
-         flag(shrinking, "shrinking") + flag(reassigns, "reassigns") + flag(splits, "splits") +
-         flag(hosts_help, "hosts help") + flag(preloads, "preloads") + flag(uneven, "uneven") +
-         flag(slow_delivery, "slow delivery") + ", left alone with " + std::to_string(left_alone) +
-         " thousandths" + describe_deadly() + describe_trouble();
+         " threads, reads ahead " + std::to_string(read_ahead) + flag(reassigns, "reassigns") +
+         flag(splits, "splits") + flag(hosts_help, "hosts help") + flag(preloads, "preloads") +
+         flag(uneven, "uneven") + flag(slow_delivery, "slow delivery") + ", left alone with " +
+         std::to_string(left_alone) + " thousandths" + describe_deadly() + describe_trouble();
 }
 
 std::string scenario::describe_deadly() const {
@@ -34,10 +33,6 @@ scenario draw(std::uint64_t seed, bool must_die) {
     s.group_size = static_cast<unsigned>(below(5));
     s.threads = 1 + static_cast<unsigned>(below(2));
     s.read_ahead = static_cast<unsigned>(below(3));
-    s.buffers = static_cast<unsigned>(below(3));
-    s.least_pieces = 1 + below(3);
-    s.shrinking = maybe();
-    if (maybe()) s.threshold.reset();
     s.results_level = below(4);
     s.reassigns = below(4) != 0;
     s.splits = below(4) != 0;

@@ -126,11 +126,8 @@ TEST_CASE("groups read each unit once, and idle ranks move to other groups") {
   s.group_size = 1;
   auto const alone = settled(s);  // the symmetric partition: no rank hands pieces to another
   CHECK(alone.messages_of<msg::lead>() == 8);
-  CHECK(alone.messages_of<msg::got>() == 0);
   s.group_size = 8;
   CHECK(settled(s).messages_of<msg::lead>() == 1);
-  s.buffers = 2;
-  CHECK(settled(s).messages_of<msg::got>() > 0);
 }
 
 TEST_CASE("idle ranks take over the end of a share, and read it once") {

@@ -46,15 +46,11 @@ void every_grouping(skel::context& ctx) {
 
 void every_measure_off(skel::context& ctx) {
   auto how = of_size(3);
-  how.paper.reassign = how.paper.host_helps = how.paper.host_listens = how.paper.shrinking =
-      how.paper.early_requests = false;
-  how.paper.read_ahead = 0;
-  how.paper.buffers = 1;
-  how.paper.results_level = 0;
+  how.measures.reassign = how.measures.host_helps = false;
+  how.measures.read_ahead = 0;
   run(ctx, 15, slices{}, how);
   how = of_size(2);
-  how.paper.preload = how.paper.measure_power = true;
-  how.paper.buffers = 2;
+  how.measures.preload = how.measures.measure_power = true;
   run(ctx, 15, slices{}, how);
 }
 

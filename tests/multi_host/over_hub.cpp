@@ -72,33 +72,18 @@ TEST_CASE("the output is the same with each measure switched off") {
     change(o);
     all.emplace_back(name, o);
   };
-  with("reassign", [](auto& o) { o.paper.reassign = false; });
-  with("split_shares", [](auto& o) { o.paper.split_shares = false; });
-  with("reassign_down_to 0", [](auto& o) { o.paper.reassign_down_to = 0; });
-  with("the paper's half", [](auto& o) { o.paper.reassign_down_to = 0.5; });
-  with("no group is helped", [](auto& o) { o.paper.reassign_down_to = 1000; });
-  with("host_helps", [](auto& o) { o.paper.host_helps = false; });
-  with("host_listens", [](auto& o) { o.paper.host_listens = false; });
-  with("read_ahead", [](auto& o) { o.paper.read_ahead = 0; });
-  with("read_ahead 5", [](auto& o) { o.paper.read_ahead = 5; });
-  with("preload", [](auto& o) { o.paper.preload = true; });
-  with("least_pieces", [](auto& o) { o.paper.least_pieces = 4; });
+  with("reassign", [](auto& o) { o.measures.reassign = false; });
+  with("split_shares", [](auto& o) { o.measures.split_shares = false; });
+  with("host_helps", [](auto& o) { o.measures.host_helps = false; });
+  with("read_ahead", [](auto& o) { o.measures.read_ahead = 0; });
+  with("read_ahead 5", [](auto& o) { o.measures.read_ahead = 5; });
+  with("preload", [](auto& o) { o.measures.preload = true; });
   with("sink_cost", [](auto& o) { o.sink_cost = 0.3; });
-  with("shrinking", [](auto& o) { o.paper.shrinking = false; });
-  with("early_requests", [](auto& o) { o.paper.early_requests = false; });
-  with("threshold", [](auto& o) { o.paper.threshold = 7; });
-  with("buffers 1", [](auto& o) { o.paper.buffers = 1; });
-  with("buffers 2", [](auto& o) { o.paper.buffers = 2; });
-  with("results_level", [](auto& o) { o.paper.results_level = 0; });
-  with("a huge results_level", [](auto& o) { o.paper.results_level = 1U << 30; });
   with("power", [](auto& o) { o.power = {1, 2, 3, 1, 2, 3, 1}; });
-  with("measured power", [](auto& o) { o.paper.measure_power = true; });
+  with("measured power", [](auto& o) { o.measures.measure_power = true; });
   with("all off", [](auto& o) {
-    o.paper.reassign = o.paper.host_helps = o.paper.host_listens = o.paper.shrinking =
-        o.paper.early_requests = false;
-    o.paper.read_ahead = 0;
-    o.paper.buffers = 1;
-    o.paper.results_level = 0;
+    o.measures.reassign = o.measures.host_helps = false;
+    o.measures.read_ahead = 0;
   });
   hub::job job(7, 1);
   for (auto const& [name, how] : all) {
@@ -132,7 +117,7 @@ TEST_CASE("results arrive unit by unit in any order, or stay on the hosts") {
   CHECK(text_of(by_unit) == what.expected(25));
 
   how.results = skel::unit_results::on_hosts;
-  how.paper.split_shares = false;  // the first hosts lead until the end
+  how.measures.split_shares = false;  // the first hosts lead until the end
   std::mutex mutex;
   std::map<std::uint64_t, std::vector<std::uint64_t>> here;
   std::set<int> hosts;
@@ -244,7 +229,7 @@ TEST_CASE("pieces leave while their unit is being read, and a new host uses read
   hub::job job(4, 1);
   written out;
   auto how = size(2);
-  how.paper.split_shares = false;
+  how.measures.split_shares = false;
   job.run([&](skel::context& ctx) { skel::multi_host(ctx, 12, what, std::ref(out), how); });
   CHECK(out.text == what.expected(12));
   CHECK(first == 1);  // one of the two groups starts in the middle
@@ -273,10 +258,10 @@ TEST_CASE("the report describes the groups and their work") {
   CHECK(g.sink_seconds > 0);
   CHECK(g.preload_seconds == 0);
   auto how = size(2);
-  how.paper.preload = true;
+  how.measures.preload = true;
   run(job, 40, what, how, &r);
   CHECK(r.groups->preload_seconds >= 3 * 200e-6);  // history and the first unit
-  how.paper.reassign = false;
+  how.measures.reassign = false;
   run(job, 40, what, how, &r);
   CHECK(r.groups->reassigned == 0);
 }

@@ -92,33 +92,21 @@ TEST_CASE("contradictory options and calls that differ are rejected") {
         }) == "multi_host: the power of a rank must be a positive number");
   CHECK(refused([](auto& o) {
           o.power = {1, 2};
-          o.paper.measure_power = true;
+          o.measures.measure_power = true;
         }) == "multi_host: power and measure_power exclude each other");
   CHECK(refused([](auto& o) {
-          o.paper.preload = true;
+          o.measures.preload = true;
           o.group_size = 0;
         }).starts_with("multi_host: preload requires a group_size"));
-  CHECK(refused([](auto& o) { o.paper.reassign_down_to = -0.5; }) ==
-        "multi_host: reassign_down_to must be 0 to 1000000 units, found -0.5");
   CHECK(refused([](auto& o) { o.sink_cost = -1; }) ==
         "multi_host: sink_cost must be a finite number, at least 0, found -1");
-  CHECK(refused([](auto& o) { o.paper.least_pieces = 0; }) ==
-        "multi_host: least_pieces must be at least 1, found 0");
   // A negative number in a variable becomes a large one; literals do not compile.
   constexpr auto minus_three = static_cast<unsigned>(-3);
   constexpr auto minus_four = static_cast<std::uint64_t>(-4);
   CHECK(refused([](auto& o) { o.group_size = minus_three; }) ==
         "multi_host: group_size must be at least 0, found -3");
-  CHECK(refused([](auto& o) { o.paper.read_ahead = minus_three; }) ==
+  CHECK(refused([](auto& o) { o.measures.read_ahead = minus_three; }) ==
         "multi_host: read_ahead must be at least 0, found -3");
-  CHECK(refused([](auto& o) { o.paper.buffers = minus_three; }) ==
-        "multi_host: buffers must be at least 0, found -3");
-  CHECK(refused([](auto& o) { o.paper.least_pieces = minus_four; }) ==
-        "multi_host: least_pieces must be at least 1, found -4");
-  CHECK(refused([](auto& o) { o.paper.threshold = minus_four; }) ==
-        "multi_host: threshold must be at least 0, found -4");
-  CHECK(refused([](auto& o) { o.paper.results_level = minus_four; }) ==
-        "multi_host: results_level must be at least 0, found -4");
   CHECK(refused([](auto& o) { o.time_limit_seconds = -0.5; }) ==
         "multi_host: time_limit_seconds must be a number of seconds from 0 on, found -0.5");
   run(job, minus_four, slices{}, size(1));
@@ -218,8 +206,8 @@ void ends_with(deadly_slices what, std::string const& blamed) {
   what.read_time = 100us;
   what.process_time = 200us;
   auto how = size(4);
-  how.paper.reassign = false;    // keeps the root from helping
-  how.paper.host_helps = false;  // if a host processed the piece, only its unit would be known
+  how.measures.reassign = false;    // keeps the root from helping
+  how.measures.host_helps = false;  // if a host processed the piece, only its unit would be known
   std::atomic<std::uint64_t> tasks{0};
   job.run([&](skel::context& ctx) {
     auto own = what;

@@ -306,7 +306,7 @@ TEST_CASE("groups whose hosts read as was traced, row by row") {
   auto const trace = f.file("layers.csv", text);
   auto const seconds = [&](std::string const& arguments) {
     return report_of_groups(f,
-                            "--unit-seconds 10 --packet-seconds 0 --without split --without reassign "
+                            "--unit-seconds 10 --without split --without reassign "
                             "--layer-costs " +
                                 trace + " " + arguments)["seconds"]
         .get<double>();
@@ -570,7 +570,6 @@ TEST_CASE("errors are one line, with exit code 2") {
        "--fail 1@5results: results are counted only in a farm, expected RANK@SECONDS for bsp");
   says("--tasks 1 --units 5", "--units applies to --skeleton multi_host, not to farm");
   says("--tasks 1 --machine m.json", "--machine applies to --skeleton calibrate, not to farm");
-  says("--skeleton multi_host --reassign-down-to -1", "--reassign-down-to: ");
   CHECK(simulate("--help").code == 0);
   CHECK(simulate("--list-platforms").text.find("cluster-1024") != std::string::npos);
 }

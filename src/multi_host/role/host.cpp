@@ -83,7 +83,6 @@ void group_host::close(group_actions& out) {
   units_.clear();
   waiting_.clear();
   clients_.clear();
-  under_way_.clear();
   out.push_back(act::close{});
 }
 
@@ -176,8 +175,9 @@ std::uint64_t group_host::grant_for(request const& r) const {
   std::uint64_t threads = 0;
   for (auto const& [rank, n] : clients_) threads += n;
   auto const all = static_cast<int>(std::max(ranks_, threads));
-  auto const n = next_grant(config_.policy, units_.pooled(), 1, static_cast<int>(r.threads), all);
-  return r.most > 0 ? std::min(n, std::max(r.most, config_.policy.chunk)) : n;
+  static farm_policy const shrinking = schedule::guided{}.policy();
+  auto const n = next_grant(shrinking, units_.pooled(), 1, static_cast<int>(r.threads), all);
+  return r.most > 0 ? std::min(n, r.most) : n;
 }
 
 // A rank with a suspect gets nothing else. The root gets no pieces of units that were open on lost hosts.
@@ -187,24 +187,15 @@ bool group_host::withheld_from(rank_id rank) const {
 
 void group_host::give(group_actions& out) {
   if (holding_) return;
-  unsigned sent = 0;
-  for (auto const& [rank, n] : under_way_) sent += n;
   auto left = units_.pooled();
   for (auto it = waiting_.begin(); it != waiting_.end() && left > 0;) {
-    bool const own = it->from == config_.self;
-    bool const full = !own && config_.buffers > 0 && sent >= config_.buffers;
-    if (full || withheld_from(it->from)) {
+    if (withheld_from(it->from)) {
       ++it;
       continue;
     }
     auto const run = units_.take(std::max<std::uint64_t>(1, grant_for(*it)), it->from);
     left -= run.count;
-    bool const limited = !own && config_.buffers > 0;
-    if (limited) {
-      ++sent;
-      ++under_way_[it->from];
-    }
-    out.push_back(act::send{it->from, msg::packet{term_, run, limited}});
+    out.push_back(act::send{it->from, msg::packet{term_, run}});
     it = waiting_.erase(it);
   }
   if (!units_.has_suspects()) return;
@@ -220,16 +211,9 @@ void group_host::give_suspects(bool to_itself, group_actions& out) {
       ++it;
       continue;
     }
-    out.push_back(act::send{it->from, msg::packet{term_, units_.take_suspect(it->from), false, true}});
+    out.push_back(act::send{it->from, msg::packet{term_, units_.take_suspect(it->from), true}});
     it = waiting_.erase(it);
   }
-}
-
-void group_host::on(rank_id from, msg::got const& m, group_actions& out) {
-  if (!in(m.term)) return;
-  if (auto const at = under_way_.find(from); at != under_way_.end() && --at->second == 0)
-    under_way_.erase(at);
-  advance(out);
 }
 
 // --- results
@@ -268,7 +252,6 @@ void group_host::lost(rank_id rank, group_actions& out) {
   if (!active_ || rank == config_.self) return;
   std::erase_if(waiting_, [&](request const& r) { return r.from == rank; });
   clients_.erase(rank);
-  under_way_.erase(rank);
   taken_back_ += units_.lost(rank);
   advance(out);
 }
@@ -301,7 +284,6 @@ std::uint64_t group_host::hash() const {
   for (auto const& r : waiting_) d.add(static_cast<std::uint64_t>(r.from));
   for (auto const& [term, r] : early_) d.add(term).add(static_cast<std::uint64_t>(r.from));
   for (auto const& [rank, n] : clients_) d.add(static_cast<std::uint64_t>(rank)).add(n);
-  for (auto const& [rank, n] : under_way_) d.add(static_cast<std::uint64_t>(rank)).add(n);
   return d.add(waiting_.size()).add(told_.left).add(told_.suspects).add(told_.stale).value();
 }
 

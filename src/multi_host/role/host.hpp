@@ -16,9 +16,7 @@ namespace skel::role {
 struct group_host_config {
   rank_id self = 0;
   rank_id root = 0;
-  farm_policy policy = schedule::guided{}.policy();  ///< size of packets, in pieces
-  unsigned read_ahead = 1;                           ///< units read in advance
-  unsigned buffers = 0;                              ///< limit on packets in flight; 0: no limit
+  unsigned read_ahead = 1;  ///< units read in advance
   std::uint64_t left_alone =
       default_left_alone;    ///< the arbiter's threshold; the host reports when it is crossed
   unsigned most_losses = 2;  ///< of ranks with the same piece; 0: no limit
@@ -37,7 +35,7 @@ struct group_host_config {
 class group_host {
  public:
   group_host() = default;
-  explicit group_host(group_host_config config) : config_(std::move(config)), units_(config_.most_losses) {}
+  explicit group_host(group_host_config const& config) : config_(config), units_(config.most_losses) {}
 
   /// A thread starts to read an `alone` unit.
   void opens(term_id term, std::uint64_t unit, group_actions& out) const;
@@ -53,7 +51,6 @@ class group_host {
   void on(rank_id from, group_msg::split const& m, group_actions& out);
   void on(rank_id from, group_msg::last_resort const& m, group_actions& out);
   void on(rank_id from, group_msg::request const& m, group_actions& out);
-  void on(rank_id from, group_msg::got const& m, group_actions& out);
   void on(rank_id from, group_msg::begins const& m, group_actions& out);
   void on(rank_id from, group_msg::returned const& m, group_actions& out);
   /// The call ends; this rank stops leading.
@@ -121,7 +118,6 @@ class group_host {
   std::deque<request> waiting_;
   std::vector<std::pair<term_id, request>> early_;  // of a term that this rank does not know yet
   std::map<rank_id, std::uint64_t> clients_;        // threads of each rank that has sent a request
-  std::map<rank_id, unsigned> under_way_;           // packets in flight, if their number is limited
   report told_{};
   std::uint64_t taken_back_ = 0;
 };

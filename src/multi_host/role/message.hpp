@@ -90,14 +90,8 @@ struct request {
 struct packet {
   term_id term = 0;
   piece_run pieces{};
-  bool confirm = false;  ///< the host waits for `got`
   bool suspect = false;  ///< a single piece of lost ranks: process it while nothing else runs on the rank
   friend bool operator==(packet const&, packet const&) = default;
-};
-/// To the host: a packet has arrived.
-struct got {
-  term_id term = 0;
-  friend bool operator==(got const&, got const&) = default;
 };
 /// To the host: this suspect starts now, and nothing else runs on the rank.
 struct begins {
@@ -153,8 +147,8 @@ struct let_go {
 
 using group_message =
     std::variant<call_message, group_msg::lead, group_msg::serve, group_msg::go, group_msg::split,
-                 group_msg::last_resort, group_msg::request, group_msg::packet, group_msg::got,
-                 group_msg::begins, group_msg::returned, group_msg::loaded, group_msg::opens, group_msg::left,
+                 group_msg::last_resort, group_msg::request, group_msg::packet, group_msg::begins,
+                 group_msg::returned, group_msg::loaded, group_msg::opens, group_msg::left,
                  group_msg::unit_done, group_msg::let_go>;
 
 template <>

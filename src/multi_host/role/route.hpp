@@ -29,7 +29,7 @@ inline void route(rank_id from, group_message const& m, group_roles const& to, g
   if (to.arbiter != nullptr) to.arbiter->heard(from, out);
   std::visit(
       [&]<class M>(M const& x) {
-        if constexpr (one_of<M, lead, go, split, last_resort, request, got, begins, returned>) {
+        if constexpr (one_of<M, lead, go, split, last_resort, request, begins, returned>) {
           to.host.on(from, x, out);
         } else if constexpr (one_of<M, packet>) {  // NOLINT(bugprone-branch-clone): a line per role
           to.worker.on(from, x, out);

@@ -29,9 +29,8 @@ void group_worker::begin(group_actions& out) {
 bool group_worker::may_ask() const {
   if (!host_ || asked_ || !attendance_.active()) return false;
   if (!suspects_.empty() || suspect_runs()) return false;
-  if (!config_.threshold) return queue_.empty() && running_.empty();
   auto const reach = pace_ > 0 ? std::min(reach_, pace_) : reach_;
-  return queued() <= std::max(*config_.threshold, reach);
+  return queued() <= std::max<std::uint64_t>(1, reach);
 }
 
 void group_worker::maybe_ask(group_actions& out) {
@@ -156,7 +155,6 @@ void group_worker::on(rank_id from, group_msg::packet const& m, group_actions& o
   if (m.term == term_) asked_ = false;
   ticks_ = 0;
   part const p{next_id_++, from, m.term, m.pieces, m.suspect};
-  if (m.confirm) out.push_back(act::send{from, group_msg::got{m.term}});
   if (p.pieces.count == 0) return;
   (p.suspect ? suspects_ : queue_).push_back(p);
   out.push_back(act::accept{p.id, p.term, p.pieces});

@@ -12,23 +12,24 @@
 
 namespace skel::role {
 
+/// A worker sends its results above this number of bytes.
+inline constexpr std::uint64_t default_results_level = 64 * 1024;
+
 struct group_worker_config {
   rank_id self = 0;
   rank_id root = 0;
   std::uint64_t call_hash = 0;
   unsigned threads = 1;
-  double power = 0;  ///< sent with its hello; 0: not measured
-  /// The worker sends a request when this many pieces wait for a thread, or, if pieces are small, as many as
-  /// the threads take at a time. Empty: when no piece waits or runs.
-  std::optional<std::uint64_t> threshold = 1;
-  std::uint64_t results_level = 0;  ///< bytes of results to collect before returning them
+  double power = 0;                                     ///< sent with its hello; 0: not measured
+  std::uint64_t results_level = default_results_level;  ///< bytes of results to collect before returning them
   friend bool operator==(group_worker_config const&, group_worker_config const&) = default;
 };
 
-/// Requests packets from its host and processes their pieces; the paper calls it a slave. Returns
-/// results when they "accumulate to a certain level" [Bajaj93, §5.1], or when it holds no further piece of
-/// their unit. When the arbiter moves the worker to another host, it finishes the pieces that it holds and
-/// returns their results to the host they came from.
+/// Requests packets from its host and processes their pieces; the paper calls it a slave. Requests the next
+/// one when one piece waits for a thread or, if pieces are small, as many as the threads take at a time.
+/// Returns results when they "accumulate to a certain level" [Bajaj93, §5.1], or when it holds no further
+/// piece of their unit. When the arbiter moves the worker to another host, it finishes the pieces that it
+/// holds and returns their results to the host they came from.
 ///
 /// A regular value; events append their actions to `out`. Relies on the wire contract.
 class group_worker {

@@ -97,24 +97,16 @@ struct simulated_layers {
 multi_host_options parse(group_options const& o) {
   multi_host_options how;
   how.group_size = o.group_size;
-  how.paper.preload = o.preload;
-  how.paper.reassign_down_to = o.reassign_down_to;
-  how.paper.buffers = o.buffers;
-  how.paper.least_pieces = o.least_pieces;
-  how.paper.packet_seconds = o.packet_seconds;
-  how.paper.results_level = o.results_level;
-  how.paper.measure_power = o.measure_power;
+  how.measures.preload = o.preload;
+  how.measures.measure_power = o.measure_power;
   how.results = o.sink == "root" ? unit_results::in_order : unit_results::on_hosts;
   auto const without = [&](char const* name) {
     return std::find(o.without.begin(), o.without.end(), name) != o.without.end();
   };
-  how.paper.reassign = !without("reassign");
-  how.paper.split_shares = !without("split");
-  how.paper.host_helps = !without("host-helps");
-  how.paper.host_listens = !without("host-listens");
-  how.paper.shrinking = !without("shrinking");
-  how.paper.early_requests = !without("early-requests");
-  if (without("read-ahead")) how.paper.read_ahead = 0;
+  how.measures.reassign = !without("reassign");
+  how.measures.split_shares = !without("split");
+  how.measures.host_helps = !without("host-helps");
+  if (without("read-ahead")) how.measures.read_ahead = 0;
   return how;
 }
 

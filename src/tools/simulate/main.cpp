@@ -115,27 +115,15 @@ void add_group_options(CLI::App& app, group_options& o) {
          "bytes per second with which each host writes its results, layer by layer; 0: it does not")
       ->check(CLI::Range(0.0, 1e15));
   number("--group-size", o.group_size, "ranks per group; 0: determined from the first units");
-  number("--reassign-down-to", o.reassign_down_to,
-         "units that a group must have left to receive help; paper: 0.5")
-      ->check(CLI::Range(0.0, 1e6));
   app.add_flag("--preload", o.preload, "read the first slices before the clock starts")->group(group);
   app.add_flag("--measure-power", o.measure_power, "form groups of equal power")->group(group);
-  number("--buffers", o.buffers, "packets of a host in transit; 0: no limit");
-  number("--least-rows", o.least_pieces, "minimum number of rows per packet")
-      ->check(CLI::Range(1, 1'000'000));
-  number("--packet-seconds", o.packet_seconds, "maximum time that a packet keeps a worker busy; 0: no limit")
-      ->check(CLI::Range(0.0, 1e6));
-  number("--results-level", o.results_level, "bytes of results that a worker may hold");
   number("--sink", o.sink, "destination of results")->check(CLI::IsMember({"root", "hosts"}));
   app.add_option("--without", o.without, "disable a measure; may be repeated")
-      ->check(CLI::IsMember({"reassign", "split", "host-helps", "host-listens", "read-ahead", "shrinking",
-                             "early-requests", "rows"}))
+      ->check(CLI::IsMember({"reassign", "split", "host-helps", "read-ahead", "rows"}))
       ->allow_extra_args(false)
       ->group(group);
-  skel::program::rarely_used(
-      app, {"--surface-share", "--layer-costs", "--row-bytes", "--computed-slices", "--write-bandwidth",
-            "--reassign-down-to", "--preload", "--measure-power", "--buffers", "--least-rows",
-            "--packet-seconds", "--results-level", "--without"});
+  skel::program::rarely_used(app, {"--surface-share", "--layer-costs", "--row-bytes", "--computed-slices",
+                                   "--write-bandwidth", "--preload", "--measure-power", "--without"});
 }
 
 void add_superstep_options(CLI::App& app, options& o) {

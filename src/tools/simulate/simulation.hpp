@@ -32,12 +32,7 @@ struct group_options {
   double write_bandwidth = 0;
   unsigned group_size = 8;
   bool preload = false;
-  double reassign_down_to = multi_host_options{}.paper.reassign_down_to;
   bool measure_power = false;
-  unsigned buffers = 0;
-  std::uint64_t least_pieces = 1;
-  double packet_seconds = 0.02;
-  std::size_t results_level = std::size_t{64} * 1024;
   std::string sink = "hosts";
   std::vector<std::string> without;
 };
