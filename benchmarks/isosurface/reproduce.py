@@ -164,8 +164,8 @@ class Experiment:
             groups, percent = r["groups"], 100 / r["seconds"]
             row = {"platform": platform, "table": table, "nodes": nodes, "seconds": seconds,
                    "host_idle": groups.get("host_idle_seconds", 0) * percent,
-                   "slave_idle": groups.get("slave_idle_seconds", 0) * percent,
-                   "spread": groups.get("slave_idle_spread_seconds", 0) * percent, "speed_per_node": alone / (nodes * seconds),
+                   "slave_idle": groups.get("worker_idle_seconds", 0) * percent,
+                   "spread": groups.get("worker_idle_spread_seconds", 0) * percent, "speed_per_node": alone / (nodes * seconds),
                    "done_in_time": r["efficiency"]}
             if paper[nodes]:
                 total, host, slave, spread = paper[nodes]
@@ -196,7 +196,7 @@ class Experiment:
                 row = {"experiment": experiment, "group": group}
                 for kind, r in ((kind, job.result()) for kind, job in jobs.items()):
                     row |= {kind: r["seconds"],
-                            f"{kind}, idle": 100 * r["groups"].get("slave_idle_seconds", 0) / r["seconds"]}
+                            f"{kind}, idle": 100 * r["groups"].get("worker_idle_seconds", 0) / r["seconds"]}
                 rows.append(row)
         return rows
 

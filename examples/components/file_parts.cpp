@@ -104,7 +104,7 @@ std::optional<file_summary> read_own_share(skel::context& ctx, std::string const
   auto const& shares = *read.value;
   if (needs_check(shares)) {
     auto const check = [&] { return read_or_error(path, nodes, [](std::span<edge const>) {}).second; };
-    auto const error = skel::broadcast(ctx, skel::on_root(check), "check");
+    auto const error = skel::broadcast(ctx, skel::on_root(check), "check").value;
     if (!error) return std::nullopt;
     if (!error->empty()) throw skel::usage_error(*error);
   }
@@ -137,7 +137,8 @@ class dealer {
 
   // Returns whether more edges follow.
   bool receive() {
-    auto const some = skel::broadcast(ctx_, skel::on_root([&] { return std::exchange(round_, {}); }), "read");
+    auto const some =
+        skel::broadcast(ctx_, skel::on_root([&] { return std::exchange(round_, {}); }), "read").value;
     auto const parts = static_cast<std::uint64_t>(ctx_.size()), own = static_cast<std::uint64_t>(ctx_.rank());
     if (!some) return false;
     for (auto at = own * dealt_edges; at < some->size(); at += parts * dealt_edges)
@@ -181,7 +182,7 @@ std::optional<file_summary> read_on_root(skel::context& ctx, std::string const& 
     });
   if (deals && ctx.is_root()) all.finish();
   while (deals && !ctx.is_root() && all.receive()) continue;
-  auto const told = skel::broadcast(ctx, skel::on_root([&] { return read; }), "read");
+  auto const told = skel::broadcast(ctx, skel::on_root([&] { return read; }), "read").value;
   if (!told) return std::nullopt;
   auto const& [facts, error] = *told;
   if (!error.empty()) throw skel::usage_error(error);

@@ -52,7 +52,8 @@ std::optional<int> find_task_size(skel::context& ctx, prepared_volume const& vol
                                          static_cast<std::uint64_t>(what.frames);
                      return best_task_size(pixels, pixel_seconds(picture), ctx.size() * ctx.threads(),
                                            ctx.size() > 1 ? &where : nullptr);
-                   }));
+                   }))
+      .value;
 }
 
 job_result render(skel::context& ctx, prepared_volume const& volume, job const& what,

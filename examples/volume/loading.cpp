@@ -27,8 +27,8 @@ auto on_all_ranks(skel::context& ctx, grid_source from, Read const& read) {
     }
     return r;
   };
-  auto got =
-      from == grid_source::all ? std::optional(safely()) : broadcast(ctx, skel::on_root(safely), "grid");
+  auto got = from == grid_source::all ? std::optional(safely())
+                                      : broadcast(ctx, skel::on_root(safely), "grid").value;
   if (got && !got->error.empty()) throw skel::usage_error(got->error);
   return got;
 }

@@ -267,7 +267,7 @@ void program_run::each_in_session() {
   if (ctx_.has_beside()) beside.emplace(ctx_.beside());
   auto& orders = beside ? *beside : ctx_;
   while (!all_.run.stopped_early) {
-    auto const order = skel::broadcast(orders, skel::on_root(next), "session");
+    auto const order = skel::broadcast(orders, skel::on_root(next), "session").value;
     all_.run.stopped_early = !order || ctx_.stop_requested();
     if (!order || order->ends) break;
     std::string problem;

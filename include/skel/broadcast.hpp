@@ -5,7 +5,7 @@
 //         std::ifstream in(path);
 //         return std::string(std::istreambuf_iterator<char>(in), {});
 //       };
-//       return skel::broadcast(ctx, skel::on_root(read)).value_or("stopped early");
+//       return skel::broadcast(ctx, skel::on_root(read)).value.value_or("stopped early");
 //     }
 #pragma once
 
@@ -14,12 +14,13 @@
 #include <type_traits>
 
 #include "skel/context.hpp"
+#include "skel/report.hpp"
 #include "skel/source.hpp"
 
 namespace skel {
 
-/// Calls `open` on the root and returns its value on every rank. Returns nothing if the run was
-/// stopped early (context::request_stop()). `label` is shown by progress and trace.
+/// Calls `open` on the root. `value` of the result is what it returned, on every rank; empty if the
+/// run was stopped early (context::request_stop()). `label` is shown by progress and trace.
 ///
 /// Collective. The bytes are divided among the ranks, which then exchange their parts, as a
 /// hypercube divide_and_conquer. For any number of ranks, each rank receives the value about once
@@ -29,7 +30,7 @@ namespace skel {
 /// Throws, on every rank: source_error when `open` throws; otherwise as divide_and_conquer.
 template <class Open>
 [[nodiscard]] auto broadcast(context& ctx, on_root<Open> source, std::string const& label = "broadcast")
-    -> std::optional<std::remove_cvref_t<typename on_root<Open>::opened>>;
+    -> result<std::optional<std::remove_cvref_t<typename on_root<Open>::opened>>>;
 
 }  // namespace skel
 

@@ -37,20 +37,20 @@ struct phase_report {
 
 /// The groups of a multi_host run. Seconds per unit are those of one rank, averaged over all units.
 struct group_report {
-  std::vector<int> sizes;         ///< ranks of each group at the beginning
-  bool size_found = false;        ///< whether the run chose the group size, from its first units
-  std::uint64_t reassigned = 0;   ///< ranks that joined another group after their own had finished
-  std::uint64_t split = 0;        ///< shares whose end such ranks took over as a new group
-  std::uint64_t taken_over = 0;   ///< shares of lost hosts that another rank took over
-  std::uint64_t units_read = 0;   ///< including history and units read again after a loss
-  double read_seconds = 0;        ///< per unit read
-  double compute_seconds = 0;     ///< per unit: all its pieces
-  double send_seconds = 0;        ///< per unit: cutting and packing the pieces
-  double sink_seconds = 0;        ///< per unit: in the sink on the root; 0 where hosts have sinks
-  double preload_seconds = 0;     ///< before the clock started; not in report::seconds
-  double host_idle_seconds = 0;   ///< mean over the ranks that led a group at the beginning
-  double slave_idle_seconds = 0;  ///< mean over the other ranks
-  double slave_idle_spread = 0;   ///< their longest idle time minus their shortest, in seconds
+  std::vector<int> sizes;          ///< ranks of each group at the beginning
+  bool size_found = false;         ///< whether the run chose the group size, from its first units
+  std::uint64_t reassigned = 0;    ///< ranks that joined another group after their own had finished
+  std::uint64_t split = 0;         ///< shares whose end such ranks took over as a new group
+  std::uint64_t taken_over = 0;    ///< shares of lost hosts that another rank took over
+  std::uint64_t units_read = 0;    ///< including history and units read again after a loss
+  double read_seconds = 0;         ///< per unit read
+  double compute_seconds = 0;      ///< per unit: all its pieces
+  double send_seconds = 0;         ///< per unit: cutting and packing the pieces
+  double sink_seconds = 0;         ///< per unit: in the sink on the root; 0 where hosts have sinks
+  double preload_seconds = 0;      ///< before the clock started; not in report::seconds
+  double host_idle_seconds = 0;    ///< mean over the ranks that led a group at the beginning
+  double worker_idle_seconds = 0;  ///< mean over the other ranks
+  double worker_idle_spread = 0;   ///< their longest idle time minus their shortest, in seconds
 };
 
 /// The checkpoints of a run. A separate thread spends all of these seconds, except

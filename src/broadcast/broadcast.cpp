@@ -69,7 +69,7 @@ struct transfer_traits<detail::byte_stretch> {
 
 namespace detail {
 
-void broadcast_alone(context& ctx, function_reference<void()> open) {
+report broadcast_alone(context& ctx, function_reference<void()> open) {
   call_slot const call(ctx);
   try {
     open();
@@ -78,11 +78,14 @@ void broadcast_alone(context& ctx, function_reference<void()> open) {
     throw source_error(std::string("the source of the broadcast failed: ") + e.what());
   }
   call.throw_if_nested();
+  report r;
+  r.skeleton = "broadcast";
+  r.ranks = 1;
+  return r;
 }
 
-std::optional<std::vector<std::byte>> broadcast_bytes(context& ctx,
-                                                      function_reference<std::vector<std::byte>()> packed,
-                                                      std::string const& label) {
+result<std::optional<std::vector<std::byte>>> broadcast_bytes(
+    context& ctx, function_reference<std::vector<std::byte>()> packed, std::string const& label) {
   auto const open = [&] {
     auto bytes = std::make_shared<std::vector<std::byte> const>(packed());
     auto const count = bytes->size();
@@ -91,8 +94,9 @@ std::optional<std::vector<std::byte>> broadcast_bytes(context& ctx,
   divide_and_conquer_options options;
   options.label = label;
   auto all = divide_and_conquer(ctx, on_root(open), broadcast_job{}, division::hypercube{}, options);
-  if (!all.value.here()) return std::nullopt;
-  return std::move(*all.value);
+  all.report.skeleton = "broadcast";
+  if (!all.value.here()) return {std::nullopt, std::move(all.report)};
+  return {std::move(*all.value), std::move(all.report)};
 }
 
 }  // namespace detail

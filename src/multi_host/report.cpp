@@ -29,8 +29,8 @@ void add_idle_times(group_report& g, std::vector<rank_report> const& rows,
   }
   if (host_count > 0) g.host_idle_seconds = hosts / host_count;
   // Workers wait while hosts preload, before the clock starts.
-  if (worker_count > 0) g.slave_idle_seconds = std::max(0.0, workers / worker_count - g.preload_seconds);
-  g.slave_idle_spread = most - least;
+  if (worker_count > 0) g.worker_idle_seconds = std::max(0.0, workers / worker_count - g.preload_seconds);
+  g.worker_idle_spread = most - least;
 }
 
 }  // namespace

@@ -98,8 +98,8 @@ json to_json(group_report const& g) {
   add_number(object, "sink_seconds", g.sink_seconds);
   if (g.preload_seconds > 0) add_number(object, "preload_seconds", g.preload_seconds);
   add_number(object, "host_idle_seconds", g.host_idle_seconds);
-  add_number(object, "slave_idle_seconds", g.slave_idle_seconds);
-  add_number(object, "slave_idle_spread_seconds", g.slave_idle_spread);
+  add_number(object, "worker_idle_seconds", g.worker_idle_seconds);
+  add_number(object, "worker_idle_spread_seconds", g.worker_idle_spread);
   return object;
 }
 

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     auto const edges = reference::edges_of(parse_graph("uniform:n=30000,m=27000"));
     std::optional<files::temporary> file;
     if (ctx.is_root()) file.emplace(name, content_of(edges, name));
-    auto const path = skel::broadcast(ctx, skel::on_root([&] { return file->path(); }));
+    auto const path = skel::broadcast(ctx, skel::on_root([&] { return file->path(); })).value;
     bool const dies = ctx.rank() == p.victim();
     if (dies && when == "read") test::die();
     skel::any_division const kind("hypercube");

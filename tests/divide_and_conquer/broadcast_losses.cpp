@@ -31,7 +31,7 @@ values many(std::size_t n, std::uint64_t seed) {
 
 void send(skel::context& ctx, std::size_t n, std::uint64_t seed) {
   auto const expected = many(n, seed);
-  auto const got = skel::broadcast(ctx, skel::on_root([&] { return values(expected); }));
+  auto const got = skel::broadcast(ctx, skel::on_root([&] { return values(expected); })).value;
   if (!got || *got != expected) throw std::runtime_error("the broadcast brought other bytes");
 }
 

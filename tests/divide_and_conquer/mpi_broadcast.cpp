@@ -24,7 +24,8 @@ values sent(skel::context& ctx, std::size_t n, std::uint64_t seed) {
   auto const got = skel::broadcast(ctx, skel::on_root([&] {
                                      check(ctx.is_root(), "read on the root only");
                                      return many(n, seed);
-                                   }));
+                                   }))
+                       .value;
   check(got.has_value(), "a broadcast that was not stopped has a value");
   return *got;
 }
@@ -45,7 +46,7 @@ std::uint64_t sum_of(skel::context& ctx, std::uint64_t n) {
 
 void everything_arrives(skel::context& ctx) {
   for (std::size_t const n : {0, 1, 2, 3, 1000, 300001}) check(sent(ctx, n, n) == many(n, n), "values");
-  auto const text = skel::broadcast(ctx, skel::on_root([] { return std::string("of any type"); }));
+  auto const text = skel::broadcast(ctx, skel::on_root([] { return std::string("of any type"); })).value;
   check_equal(text.value(), "of any type", "text");
 }
 
@@ -80,7 +81,7 @@ void an_error_of_the_source(skel::context& ctx) {
 
 void stopped_early(skel::context& ctx) {
   ctx.request_stop();
-  auto const got = skel::broadcast(ctx, skel::on_root([] { return many(1000, 1); }));
+  auto const got = skel::broadcast(ctx, skel::on_root([] { return many(1000, 1); })).value;
   check(ctx.size() == 1 || !got, "stopped");
 }
 

@@ -116,8 +116,8 @@ int main(int argc, char** argv) {
     auto const text = skel::broadcast(ctx, skel::on_root([] { return std::string("text"); }));
     large const shared{std::vector<double>(3, total.value.here() ? *total.value : 0)};
     bool stopped_early = false;  // a report stands in the same place of all
-    for (auto const* r : {&pieces.report, &nodes.report, &total.report, &ended.report})
+    for (auto const* r : {&pieces.report, &nodes.report, &total.report, &ended.report, &text.report})
       stopped_early |= r->stopped_early;
-    if (!text || !parts || stopped_early || ended.value.empty() || shared.values->empty()) ctx.request_stop();
+    if (!text.value || !parts || stopped_early || ended.value.empty() || shared.values->empty()) ctx.request_stop();
   });
 }

@@ -90,7 +90,7 @@ void run_in_parts(skel::context& ctx, test::plan_of_deaths const& p, unsigned gr
                   iso::open_function const& open, iso::surface_options const& options) {
   auto const name = [] { return "skel-parts-" + std::to_string(::getpid()); };
   auto const where =
-      (fs::temp_directory_path() / skel::broadcast(ctx, skel::on_root(name)).value_or("")).string();
+      (fs::temp_directory_path() / skel::broadcast(ctx, skel::on_root(name)).value.value_or("")).string();
   auto const expected = ctx.is_root() ? expected_parts(open, options, where + "-expected")
                                       : std::map<std::string, std::string>{};
   if (ctx.rank() == p.victim()) files_until_death = 1 + p.seed % 3;

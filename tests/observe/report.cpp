@@ -158,7 +158,7 @@ TEST_CASE("a multi_host report describes its groups") {
   CHECK(keys(groups) == std::vector<std::string>{"sizes", "size_found", "reassigned", "split", "taken_over",
                                                  "units_read", "read_seconds", "compute_seconds",
                                                  "send_seconds", "sink_seconds", "host_idle_seconds",
-                                                 "slave_idle_seconds", "slave_idle_spread_seconds"});
+                                                 "worker_idle_seconds", "worker_idle_spread_seconds"});
   CHECK(groups["sizes"] == std::vector<int>{8, 7});
   CHECK(groups["read_seconds"] == 1.22);
 }

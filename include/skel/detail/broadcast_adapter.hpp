@@ -17,29 +17,30 @@ namespace skel {
 namespace detail {
 
 /// The call on one rank: only opens the source.
-void broadcast_alone(context& ctx, function_reference<void()> open);
+[[nodiscard]] report broadcast_alone(context& ctx, function_reference<void()> open);
 
 /// Returns the bytes that `packed` returned on the root. Returns nothing if the run was stopped
 /// early.
-[[nodiscard]] std::optional<std::vector<std::byte>> broadcast_bytes(
+[[nodiscard]] result<std::optional<std::vector<std::byte>>> broadcast_bytes(
     context& ctx, function_reference<std::vector<std::byte>()> packed, std::string const& label);
 
 }  // namespace detail
 
 template <class Open>
 auto broadcast(context& ctx, on_root<Open> source, std::string const& label)
-    -> std::optional<std::remove_cvref_t<typename on_root<Open>::opened>> {
+    -> result<std::optional<std::remove_cvref_t<typename on_root<Open>::opened>>> {
   using value = std::remove_cvref_t<typename on_root<Open>::opened>;
   static_assert(
       detail::can_travel<value>(),
       "skel::broadcast: the type cannot be sent. Make it a plain struct without pointers or views, give "
       "it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
-  std::optional<value> mine;
+  result<std::optional<value>> all;
+  auto& mine = all.value;
   if constexpr (transferable<value>) {
     auto const open = [&] { mine.emplace(source.open()); };
     if (ctx.size() == 1) {
-      detail::broadcast_alone(ctx, open);
-      return mine;
+      all.report = detail::broadcast_alone(ctx, open);
+      return all;
     }
     auto const packed = [&] {
       open();
@@ -47,14 +48,16 @@ auto broadcast(context& ctx, on_root<Open> source, std::string const& label)
       pack(*mine, bytes);
       return bytes;
     };
-    auto const all = detail::broadcast_bytes(ctx, packed, label);
-    if (!all) return std::nullopt;
-    if (!mine) {
-      std::span<std::byte const> in(*all);
+    auto sent = detail::broadcast_bytes(ctx, packed, label);
+    all.report = std::move(sent.report);
+    if (!sent.value) {
+      mine.reset();
+    } else if (!mine) {
+      std::span<std::byte const> in(*sent.value);
       mine.emplace(unpack<value>(in));
     }
   }
-  return mine;
+  return all;
 }
 
 // Anything else than an on_root.

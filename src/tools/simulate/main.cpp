@@ -294,7 +294,7 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
                               g.sizes.empty() ? 0 : g.sizes.front(), g.reassigned, g.split, g.taken_over));
     row("slices read", fmt::format("{}, {:.6g} s each", g.units_read, g.read_seconds));
     row("idle", fmt::format("hosts {:.4g} s, workers {:.4g} s, spread {:.4g} s", g.host_idle_seconds,
-                            g.slave_idle_seconds, g.slave_idle_spread));
+                            g.worker_idle_seconds, g.worker_idle_spread));
     if (g.preload_seconds > 0) row("preloading", fmt::format("{:.6g} s", g.preload_seconds));
   }
   row("handed out again", fmt::format("{} {}", r.tasks_handed_out_again, tasks));
