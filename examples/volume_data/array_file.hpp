@@ -50,6 +50,10 @@ struct array_dimension {
   std::optional<array_variable> coordinate{};  ///< the variable with its coordinates
 };
 
+/// As array_file::written() for a file that libnetcdf has open. Returns nothing if HDF5 is missing or does
+/// not find the variable.
+[[nodiscard]] std::optional<double> written_in_hdf5(std::string const& path, std::string const& variable);
+
 /// An opened file. Errors are usage_error `path: variable: ...`. Every call needs an array_lock, the
 /// destructor's too.
 class array_file {
@@ -82,6 +86,8 @@ class array_file {
   [[nodiscard]] virtual std::vector<std::size_t> chunks(array_variable const& of) const = 0;
   /// Makes the variable's cache hold so many bytes of chunks.
   virtual void set_cache(array_variable const& of, std::size_t bytes) = 0;
+  /// The most values that can have been written, however well they are compressed.
+  [[nodiscard]] virtual double written(array_variable const& of) const = 0;
   /// Reads a block of values as they are stored.
   virtual void read(array_variable const& of, std::vector<std::size_t> const& start,
                     std::vector<std::size_t> const& count, std::vector<double>& to) const = 0;
@@ -102,7 +108,8 @@ struct array_layout {
 [[nodiscard]] std::vector<variable_info> list_arrays(array_file const& file);
 
 /// The header of a variable of numbers, still without coordinates. Throws usage_error if values or
-/// chunks are larger than the file can hold. Makes the cache hold the chunks of a slice.
+/// chunks are larger than the file can hold; chunks that were never written must fit into memory. Makes
+/// the cache hold the chunks of a slice.
 [[nodiscard]] volume_header array_header(array_file& file, array_variable const& v, array_layout const& how,
                                          std::array<std::size_t, 3> const& size);
 /// `decreasing`: the axes that the file stores backwards.

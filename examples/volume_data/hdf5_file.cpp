@@ -5,7 +5,10 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <functional>
+#include <numeric>
 
 #include "skel/error.hpp"
 
@@ -134,7 +137,29 @@ extent extent_of(hid_t data) {
   return e;
 }
 
+// Without filters, values take their place in the file. With them, a chunk that is there holds all of its
+// values, however few its bytes.
+std::optional<double> written_in(hid_t data, std::string const& path) {
+  hdf5_id const all(H5Dget_create_plist(data)), type(H5Dget_type(data)), space(H5Dget_space(data));
+  auto const filters = H5Pget_nfilters(all.get());
+  auto const bytes = H5Tget_size(type.get());
+  if (filters < 0 || bytes == 0) return std::nullopt;
+  if (filters == 0) return static_cast<double>(file_length(path)) / static_cast<double>(bytes);
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  auto const rank = H5Pget_chunk(all.get(), H5S_MAX_RANK, sizes.data());
+  hsize_t chunks = 0;
+  if (rank < 0 || H5Dget_num_chunks(data, space.get(), &chunks) < 0) return std::nullopt;
+  return std::accumulate(sizes.begin(), sizes.begin() + rank, static_cast<double>(chunks),
+                         std::multiplies<>());
+}
+
 }  // namespace
+
+std::optional<double> written_in_hdf5(std::string const& path, std::string const& variable) {
+  hdf5_id const file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));  // libnetcdf has it open, too
+  hdf5_id const data(H5Dopen2(file.get(), variable.c_str(), H5P_DEFAULT));
+  return data ? written_in(data.get(), path) : std::nullopt;
+}
 
 hdf5_id::~hdf5_id() {
   if (id_ >= 0) H5Idec_ref(id_);
@@ -273,6 +298,12 @@ void hdf5_file::set_cache(array_variable const& of, std::size_t bytes) {
   cached_ = of.id;
   cache_bytes_ = bytes;
   data_of_ = -1;  // opened again
+}
+
+double hdf5_file::written(array_variable const& of) const {
+  auto const values = written_in(opened(of), path());
+  if (!values) fail(of.name);
+  return *values;
 }
 
 void hdf5_file::read(array_variable const& of, std::vector<std::size_t> const& start,

@@ -43,6 +43,7 @@ class hdf5_file final : public array_file {
   [[nodiscard]] std::optional<double> default_fill(array_variable const& /*of*/) const override { return {}; }
   [[nodiscard]] std::vector<std::size_t> chunks(array_variable const& of) const override;
   void set_cache(array_variable const& of, std::size_t bytes) override;
+  [[nodiscard]] double written(array_variable const& of) const override;
   void read(array_variable const& of, std::vector<std::size_t> const& start,
             std::vector<std::size_t> const& count, std::vector<double>& to) const override;
 

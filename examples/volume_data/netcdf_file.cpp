@@ -184,6 +184,16 @@ void netcdf_file::set_cache(array_variable const& of, std::size_t bytes) {
   check(nc_set_var_chunk_cache(of.group, of.id, bytes, slots, 0.75F), of.name);
 }
 
+// Values of classic files take at least a byte each. If HDF5 cannot be asked, deflate is assumed, which
+// compresses 1,032 times at the most.
+double netcdf_file::written(array_variable const& of) const {
+  auto const bytes = static_cast<double>(file_length(path()));
+  int format = NC_FORMAT_CLASSIC;
+  check(nc_inq_format(file_, &format), of.name);
+  bool const hdf5 = format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC;
+  return hdf5 ? written_in_hdf5(path(), of.name).value_or(bytes * 1032) : bytes;
+}
+
 void netcdf_file::read(array_variable const& of, std::vector<std::size_t> const& start,
                        std::vector<std::size_t> const& count, std::vector<double>& to) const {
   check(nc_get_vara_double(of.group, of.id, start.data(), count.data(), to.data()), of.name);

@@ -16,6 +16,10 @@ namespace {
 hdf5_printer silence_hdf5() noexcept { return {}; }
 void restore(hdf5_printer const& /*before*/) noexcept {}
 
+std::optional<double> written_in_hdf5(std::string const& /*path*/, std::string const& /*variable*/) {
+  return std::nullopt;
+}
+
 std::unique_ptr<volume_reader> open_hdf5(std::string const& path, volume_choice const& /*choice*/) {
   refuse_hdf5(path);
 }

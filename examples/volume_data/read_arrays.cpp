@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "array_file.hpp"
+#include "program/memory.hpp"
 #include "skel/error.hpp"
 
 namespace volume_data {
@@ -286,22 +287,25 @@ volume_header array_header(array_file& file, array_variable const& v, array_layo
                            std::array<std::size_t, 3> const& size) {
   volume_header header;
   header.name = file.path();
-  bool const small = v.type == scalar_type::float32 || size_of(*v.type) <= 2;
-  header.type = small ? scalar_type::float32 : scalar_type::float64;
+  bool const fits_float = v.type == scalar_type::float32 || size_of(*v.type) <= 2;
+  header.type = fits_float ? scalar_type::float32 : scalar_type::float64;
   header.size = size;
   check_size(header);
-  constexpr std::uint64_t most_chunk = std::uint64_t{64} << 20;  // allocated by the library
-  constexpr std::uint64_t most_unwritten = std::uint64_t{4} << 30;
+  constexpr std::uint64_t small = std::uint64_t{64} << 20;
   auto const chunks = file.chunks(v);
-  auto const compressed = file_length(file.path()) * 1032;  // as deflate compresses at the most
-  // Chunks that were never written take no space, and other filters compress better.
-  auto const most = compressed + (chunks.empty() ? 0 : most_unwritten);
+  auto const written = file.written(v);
+  // Reading makes chunks that were never written, and a grid doubles while it grows.
+  auto const unwritten = chunks.empty() ? small : skel::program::available_memory() / 2;
   std::uint64_t chunk = 8;
   for (auto const n : chunks) chunk = n > UINT32_MAX || chunk > UINT32_MAX ? UINT64_MAX : chunk * n;
-  if (header.bytes() > most || (chunk > compressed && chunk > most_chunk))
-    throw skel::usage_error(fmt::format("{}: {}: {} x {} x {} values{}, more than the file can hold",
-                                        file.path(), v.name, size[0], size[1], size[2],
-                                        chunks.empty() ? "" : fmt::format(" in chunks of {} bytes", chunk)));
+  auto const most = written * static_cast<double>(size_of(header.type)) + static_cast<double>(unwritten);
+  auto const most_chunk = 8 * std::max(written, static_cast<double>(header.samples()));
+  if (static_cast<double>(header.bytes()) > most ||
+      (chunk > small && static_cast<double>(chunk) > most_chunk))
+    throw skel::usage_error(fmt::format(
+        "{}: {}: {} x {} x {} values{} can hold", file.path(), v.name, size[0], size[1], size[2],
+        chunks.empty() ? ", more than the file"
+                       : fmt::format(" in chunks of {} bytes, more than the file and the memory", chunk)));
   if (chunks.empty()) return header;
   std::uint64_t slice = chunk;
   for (std::size_t axis = 0; axis < 2; ++axis)

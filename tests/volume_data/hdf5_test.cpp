@@ -347,6 +347,49 @@ TEST_CASE("HDF5, sizes are not trusted") {
   CHECK(after.ru_maxrss - before.ru_maxrss < 64 * 1024);  // KB
 }
 
+// The size of a file bounds neither: filters may follow each other, and a large chunk of zeros is small.
+TEST_CASE("HDF5, chunks that compress better than deflate can") {
+  test::folder const in("volume-hdf5-small");
+  h5_writer w(in.path("a.h5"));
+  std::vector<unsigned char> const zeros(256 * 256 * 256);
+  auto const written = [&](char const* name, sizes const& size, sizes const& chunk, int filters) {
+    auto const p = h5_writer::chunked(chunk), memory = need(H5Screate_simple(3, chunk.data(), nullptr)),
+               space = need(H5Screate_simple(3, size.data(), nullptr));
+    for (int i = 0; i < filters; ++i) need(H5Pset_deflate(p, 9));
+    auto const set = need(H5Dcreate2(w.file, name, H5T_STD_U8LE, space, H5P_DEFAULT, p, H5P_DEFAULT));
+    sizes start{0, 0, 0};
+    need(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, chunk.data(), nullptr));
+    need(H5Dwrite(set, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, zeros.data()));
+    need(H5Dflush(set));
+    hsize_t bytes = 0;
+    need(H5Dget_chunk_storage_size(set, start.data(), &bytes));
+    std::vector<char> packed(bytes);
+    std::uint32_t skipped = 0;
+    need(H5Dread_chunk(set, H5P_DEFAULT, start.data(), &skipped, packed.data()));
+    while ((start[0] += chunk[0]) < size[0])
+      need(H5Dwrite_chunk(set, H5P_DEFAULT, skipped, start.data(), bytes, packed.data()));
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Sclose(memory);
+    H5Pclose(p);
+  };
+  written("one", {256, 256, 256}, {256, 256, 256}, 1);
+  written("long", {1 << 20, 64, 64}, {4096, 64, 64}, 2);
+  auto const path = w.close();
+  CHECK(std::filesystem::file_size(path) < 200000);
+  auto const as_netcdf = in.path("a.nc");
+  std::filesystem::copy_file(path, as_netcdf);
+  for (auto const& file : {path, as_netcdf}) {
+    if (contains(error_of(file), "built without netCDF")) continue;
+    CHECK(read_grid(*open_volume(file, {"one", 0})).at(255, 255, 255) == 0);
+    auto const volume = open_volume(file, {"long", 0});
+    volume->skip((1 << 20) - 1);
+    std::vector<float> last(volume->header().slice_samples(), 1);
+    volume->read(std::span(last));
+    CHECK(std::ranges::count(last, 0) == 64 * 64);
+  }
+}
+
 TEST_CASE("HDF5, coordinates that do not fit") {
   test::folder const in("volume-hdf5-scales");
   // A reference to the scale z along each axis.

@@ -473,3 +473,22 @@ TEST_CASE("netCDF, sizes are not trusted") {
   getrusage(RUSAGE_SELF, &after);
   CHECK(after.ru_maxrss - before.ru_maxrss < 64 * 1024);  // KB
 }
+
+// The size of a file does not bound it: a large chunk of zeros is small.
+TEST_CASE("netCDF, a chunk that compresses well") {
+  test::folder const in("volume-netcdf-small");
+  nc_writer w(in.path("a.nc"));
+  int group = 0;
+  need(nc_def_grp(w.file, "model", &group));
+  std::vector<int> const dimensions{w.dimension("z", 256), w.dimension("y", 256), w.dimension("x", 256)};
+  std::array<std::size_t, 3> const whole{256, 256, 256};
+  for (auto const where : {w.file, group}) {
+    auto const v = w.variable("v", NC_UBYTE, dimensions, where);
+    need(nc_def_var_chunking(where, v, NC_CHUNKED, whole.data()));
+    need(nc_def_var_deflate(where, v, 0, 1, 9));
+    need(nc_put_var_uchar(where, v, std::vector<unsigned char>(256 * 256 * 256).data()));
+  }
+  auto const path = w.close();
+  for (auto const* const name : {"v", "/model/v"})
+    CHECK(read_grid(*open_volume(path, {name, 0})).at(255, 255, 255) == 0);
+}
