@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -31,6 +32,14 @@ template <class Number>
   }
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return value;
+}
+
+/// Returns the number that these digits are, if the text has nothing else, no sign either.
+template <std::unsigned_integral Number>
+[[nodiscard]] std::optional<Number> from_digits(std::string_view digits, int base = 10) {
+  Number value{};
+  auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  return error == std::errc{} && end == digits.data() + digits.size() ? std::optional(value) : std::nullopt;
 }
 
 /// Returns the number if it is the whole text.

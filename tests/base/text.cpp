@@ -40,6 +40,13 @@ TEST_CASE("what is no number of the type is refused") {
   CHECK(rest == "x");
 }
 
+TEST_CASE("digits have no sign and may have another base") {
+  CHECK(from_digits<unsigned>("007") == 7U);
+  CHECK(from_digits<unsigned>("fF", 16) == 255U);
+  for (std::string const text : {"", "+1", "-1", " 1", "1 ", "1e2", "4294967296", "f"})
+    CHECK_FALSE(from_digits<unsigned>(text));
+}
+
 TEST_CASE("lines and fields") {
   std::istringstream in(
       "\xEF\xBB\xBF"

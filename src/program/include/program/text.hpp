@@ -7,6 +7,7 @@
 namespace skel::program {
 
 using detail::csv_fields;
+using detail::from_digits;
 using detail::lower;
 using detail::one_line;
 using detail::printable;
