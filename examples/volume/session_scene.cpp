@@ -11,7 +11,7 @@
 #include "byte_source.hpp"
 #include "picture_size.hpp"
 #include "program/command_line.hpp"
-#include "program/parse_json.hpp"
+#include "program/json.hpp"
 #include "program/text.hpp"
 #include "skel/error.hpp"
 
@@ -20,6 +20,7 @@ namespace volume {
 namespace {
 
 using nlohmann::json;
+using skel::program::json_reader;
 
 constexpr std::size_t longest_line = std::size_t{1} << 16;
 /// Options that are commands too.
@@ -45,10 +46,10 @@ std::string_view trimmed(std::string_view text) {
 /// A word such as `trapezoid` or `#3a4a5a` needs no quotes.
 json value_of(std::string const& word, std::string const& text) {
   try {
-    return skel::program::parse_json(text);
-  } catch (json::exception const& bad) {
+    return json_reader::parse(text, word);
+  } catch (skel::usage_error const&) {
     if (text.find_first_of("{[\"") == std::string::npos) return text;
-    throw skel::usage_error(fmt::format("{}: {}", word, bad.what()));
+    throw;
   }
 }
 
@@ -105,7 +106,7 @@ session_scene::effect session_scene::apply(std::string_view line) {
 
 void session_scene::read(std::string const& path) {
   static_cast<void>(read_specification(path));  // its errors name the file
-  auto document = skel::program::parse_json(volume_data::read_text(path, std::size_t{1} << 20));
+  auto document = json_reader::parse(volume_data::read_text(path, std::size_t{1} << 20), path);
   if (auto const b = document.find("background"); b != document.end() && b->is_object()) {
     auto& image = (*b)["image"];  // relative to the specification
     image = (std::filesystem::path(path).parent_path() / image.get<std::string>()).string();

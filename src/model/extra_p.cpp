@@ -1,11 +1,11 @@
 // Reads and writes Extra-P's JSON Lines.
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/format.hpp"
+#include "base/json.hpp"
 #include "skel/error.hpp"
 #include "skel/model/sample.hpp"
 #include "text.hpp"
@@ -15,25 +15,11 @@ namespace skel::model {
 namespace {
 
 using json = nlohmann::ordered_json;
+using detail::json_reader;
 
 // Extra-P's GUI names a missing metric <default>; it stands for the time.
 std::string quantity_of(std::string const& metric) {
   return metric.empty() || metric == "time" || metric == "<default>" ? "seconds" : metric;
-}
-
-double number_of(json const& value, char const* what, std::string const& file, std::size_t line) {
-  double const x = value.is_number() ? value.get<double>() : NAN;
-  if (!(std::isfinite(x) && x >= 0 && x <= 1e30))
-    fail_at(file, line,
-            detail::format("{} is {}, expected a number from 0 to 1e30", what,
-                           in_quotes(value.dump(-1, ' ', false, json::error_handler_t::replace))));
-  return x;
-}
-
-std::string text_of(json const& object, char const* key, std::string const& file, std::size_t line) {
-  if (!object.contains(key)) return {};
-  if (!object[key].is_string()) fail_at(file, line, detail::format("{} is not a text", key));
-  return object[key];
 }
 
 constexpr std::string_view arrow = "->";
@@ -63,32 +49,34 @@ std::string path_of(sample const& s) {
   return text + s.phase;
 }
 
-void read_line(std::string_view text, std::string const& file, std::size_t line, std::vector<sample>& all) {
-  // Deeply nested values are safe: nlohmann's parser and destructor are iterative.
-  auto const object = json::parse(text, nullptr, false);
-  if (object.is_discarded() || !object.is_object())
+nlohmann::json parse(std::string_view text, std::string const& file, std::size_t line) {
+  try {
+    return json_reader::parse(text, file);
+  } catch (usage_error const&) {
     fail_at(file, line,
             detail::format("found {}, expected a JSON object {{\"params\": {{…}}, \"value\": …}}",
                            in_quotes(text)));
-  if (!object.contains("params") || !object["params"].is_object())
-    fail_at(file, line, "missing params, expected an object of numbers");
-  if (!object.contains("value")) fail_at(file, line, "missing value, expected a number or a list of numbers");
+  }
+}
+
+void read_line(std::string_view text, std::string const& file, std::size_t line, std::vector<sample>& all) {
+  constexpr std::string_view expected = "a number from 0 to 1e30";
+  constexpr double most = 1e30;
+  auto const object = parse(text, file, line);
+  json_reader const in(object, detail::format("{}:{}", file, line));
+  if (!in.has("params")) in.fail("missing params, expected an object of numbers");
+  if (!in.has("value")) in.fail("missing value, expected a number or a list of numbers");
   sample s;
   s.file = file;
   s.line = line;
-  for (auto const& [key, value] : object["params"].items())
-    s.variables[key] = number_of(value, key.c_str(), file, line);
-  read_path(text_of(object, "callpath", file, line), s);
-  auto const quantity = quantity_of(text_of(object, "metric", file, line));
-  auto const& value = object["value"];
-  auto const add = [&](json const& x) {
-    s.measured = {{quantity, number_of(x, "value", file, line)}};
+  for (auto const& [key, value] : in["params"].members()) s.variables[key] = value.number(0, most, expected);
+  read_path(in.text_or("callpath"), s);
+  auto const quantity = quantity_of(in.text_or("metric"));
+  auto const value = in["value"];
+  for (double const x : value.value().is_array() ? value.numbers(0, most, expected)
+                                                 : std::vector{value.number(0, most, expected)}) {
+    s.measured = {{quantity, x}};
     all.push_back(s);
-  };
-  if (!value.is_array()) {
-    add(value);
-  } else {
-    for (auto const& x : value) add(x);
   }
 }
 

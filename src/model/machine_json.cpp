@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.hpp"
-#include "json_reader.hpp"
+#include "base/json.hpp"
 #include "skel/model/machine.hpp"
 #include "text.hpp"
 
@@ -14,6 +14,7 @@ namespace skel::model {
 namespace {
 
 using json = nlohmann::ordered_json;
+using detail::json_reader;
 
 constexpr double most_seconds = 1e9;
 constexpr double most_bytes = 1e18;

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.hpp"
-#include "json_reader.hpp"
+#include "base/json.hpp"
 #include "skel/error.hpp"
 #include "skel/model/model.hpp"
 #include "text.hpp"
@@ -14,6 +14,7 @@ namespace skel::model {
 namespace {
 
 using json = nlohmann::ordered_json;
+using detail::json_reader;
 
 constexpr double largest = 1e300;
 

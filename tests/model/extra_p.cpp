@@ -98,10 +98,12 @@ TEST_CASE("errors name the line and the expected value") {
   CHECK(bad("{\"params\":{\"x\":4}}") == "e.jsonl:1: missing value, expected a number or a list of numbers");
   CHECK(bad("{\"value\":4}") == "e.jsonl:1: missing params, expected an object of numbers");
   CHECK(bad("{\"params\":{\"x\":\"4\"},\"value\":1}") ==
-        "e.jsonl:1: x is \"\"4\"\", expected a number from 0 to 1e30");
+        "e.jsonl:1: params.x: expected a number from 0 to 1e30, found \"4\"");
   CHECK(bad("{\"params\":{\"x\":4},\"value\":1e999}").starts_with("e.jsonl:1: "));
   CHECK(bad("{\"params\":{\"x\":4},\"value\":[1,null]}") ==
-        "e.jsonl:1: value is \"null\", expected a number from 0 to 1e30");
+        "e.jsonl:1: value[1]: expected a number from 0 to 1e30, found null");
   CHECK(bad(std::string("\0\xff\xfe", 3)).starts_with("e.jsonl:1: "));
   CHECK(bad(std::string(200000, '[')).size() < 400);
+  CHECK(bad("{\"params\":{\"x\":" + std::string(200000, '[') + std::string(200000, ']') + "},\"value\":1}")
+            .size() < 400);
 }

@@ -55,27 +55,27 @@ TEST_CASE("a platform with everything") {
 TEST_CASE("errors name the file and the key") {
   CHECK(error_of("{").starts_with("p.json:1: not JSON: syntax error"));
   CHECK(error_of("{\n\n,}").starts_with("p.json:3: not JSON"));
-  CHECK(error_of("[]") == "p.json: must be an object, found a list of 0");
-  CHECK(error_of("{}") == "p.json: the key \"hosts\" is missing");
+  CHECK(error_of("[]") == "p.json: expected an object, found []");
+  CHECK(error_of("{}") == "p.json: missing \"hosts\"");
   CHECK(error_of(R"({"hosts": [], "network": {}})") ==
-        "p.json: hosts: must be a list of at least one host, found a list of 0");
+        "p.json: hosts: expected a list of at least one host, found []");
   CHECK(error_of(R"({"host": 1})").starts_with("p.json: unknown key \"host\"; known: name, about, hosts"));
   CHECK(error_of(with(R"([{"power": "much"}])", bus)) ==
-        "p.json: hosts[0].power: must be a number from 1e-6 to 1e6, found \"much\"");
+        "p.json: hosts[0].power: expected a number from 1e-6 to 1e6, found \"much\"");
   CHECK(error_of(with(R"([{"power": 1e400}])", bus)).starts_with("p.json"));
   CHECK(error_of(with(R"([{"count": 70000}])", bus))
-            .starts_with("p.json: hosts[0].count: must be a whole number"));
+            .starts_with("p.json: hosts[0].count: expected a whole number from 1 to 65536, found 70000"));
   CHECK(error_of(with(R"([{"count": 60000}, {"count": 60000}])", bus)) ==
         "p.json: hosts[1]: more than 65536 machines");
   CHECK(error_of(with(R"([{"count": -1}])", bus)).starts_with("p.json: hosts[0].count"));
   CHECK(error_of(with(R"([{"load": {"available": [[0, 0]]}}])", bus)) ==
-        "p.json: hosts[0].load.available[0][1]: must be a share from 0.001 to 1, found 0");
+        "p.json: hosts[0].load.available[0][1]: expected a share from 0.001 to 1, found 0");
   CHECK(error_of(with(R"([{"load": {"available": [[5, 1], [5, 1]]}}])", bus)) ==
         "p.json: hosts[0].load.available[1]: must be later than the entry before it");
   CHECK(
       error_of(with(one, R"({"kind": "string"})")) ==
       "p.json: network.kind: unknown kind \"string\"; known: bus, fat-tree, hypercube, mesh, switch, torus");
-  CHECK(error_of(with(one, grid("torus", ""))) == "p.json: network: the key \"dimensions\" is missing");
+  CHECK(error_of(with(one, grid("torus", ""))) == "p.json: network: missing \"dimensions\"");
   CHECK(error_of(with(one, grid("mesh", R"(, "dimensions": [1, 1])"))) ==
         "p.json: network: has room for 1 machines, but there are 2");
   CHECK(error_of(with(one, grid("torus", R"(, "dimensions": [65536, 65536, 65536, 65536, 65536])"))) ==
@@ -83,7 +83,7 @@ TEST_CASE("errors name the file and the key") {
   CHECK(error_of(with(one, grid("bus", R"(, "dimensions": [4])")))
             .starts_with("p.json: network.dimensions: only"));
   CHECK(error_of(with(one, bus, R"(, "failures": [{"rank": 2, "at_seconds": 1}])")) ==
-        "p.json: failures[0].rank: must be a whole number from 0 to 1, found 2");
+        "p.json: failures[0].rank: expected a whole number from 0 to 1, found 2");
   CHECK(error_of(with(one, bus, R"(, "failures": [{"host": "x\n\u001b[31m", "at_seconds": 1}])"))
             .starts_with("p.json: failures[0].host: there is no host \"x"));
   CHECK(error_of(with(R"([{"name": "a"}, {"name": "a"}])", bus,
@@ -95,7 +95,7 @@ TEST_CASE("errors name the file and the key") {
     CHECK(error_of(std::string(100000, '[') + end) == "p.json: not JSON: nested more than 100 deep");
   CHECK(error_of("[1, ").starts_with("p.json:1: not JSON"));
   CHECK(error_of(std::string(100, '[') + std::string(100, ']')) ==
-        "p.json: must be an object, found a list of 1");
+        "p.json: expected an object, found a list of 1");
   CHECK_THROWS_AS(platform::read("/"), skel::usage_error);
   CHECK_THROWS_AS(platform::find("/nowhere/p.json"), skel::usage_error);
 }

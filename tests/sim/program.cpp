@@ -531,7 +531,7 @@ TEST_CASE("errors are one line, with exit code 2") {
   };
   says("--platform nothing --tasks 1", "unknown platform \"nothing\"; known: lee-1997-14, ");
   says("--platform " + f.file("bad.json", "{\"hosts\": 3}") + " --tasks 1",
-       f.file("bad.json") + ": hosts: must be");
+       f.file("bad.json") + ": hosts: expected a list of at least one host, found 3");
   says("--ranks 15 --tasks 1", "platform lee-1997-14 has 1 to 14 ranks, not 15");
   says("--costs constant:1s", "--costs: missing --tasks");
   says("--costs constant --tasks 1", "costs \"constant\": expected constant:C");

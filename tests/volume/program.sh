@@ -74,7 +74,7 @@ expect 2 'unknown field "x"' --field x
 echo '{"lihgt": 1}' >wrong.json
 expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
 { printf '{"tolerance": ' && printf '[%.0s' {1..200000} && printf ']%.0s' {1..200000} && echo '}'; } >deep.json
-expect 2 'deep.json: nested more than 100 deep' --field wind --spec deep.json
+expect 2 'deep.json: not JSON: nested more than 100 deep' --field wind --spec deep.json
 expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
 expect 2 "unknown extension; known: .png, .ppm, .pfm, .exr" --field wind -o a.jpg
 expect 2 'only wind changes with time' --field sphere --steps 2

@@ -149,8 +149,8 @@ render picture.png
 TEXT
 cat >errors.txt <<'TEXT'
 2: unknown command "veiw"; known: view, stretch, mapping, light, attenuation, visibility_limit, rule, tolerance, background, frame, size, frames, field, variable, time, spec, file, render, quit
-3: specification: view: elevation: expected a number from -90 to 90, found 91
-4: view: [json.exception.parse_error.101] parse error at line 1, column 15: syntax error while parsing value - unexpected '}'; expected '[', '{', or a literal
+3: specification: view.elevation: expected a number from -90 to 90, found 91
+4: view:1: not JSON: syntax error while parsing value - unexpected '}'; expected '[', '{', or a literal
 5: view: missing value
 6: size: expected WIDTHxHEIGHT, each 1 to 65536, found "30"
 7: background: expected a FILE.png, "map", "none" or #rrggbb, found "x.jpg"
@@ -158,10 +158,10 @@ cat >errors.txt <<'TEXT'
 9: field sphere:2: expected NAME:AxBxC, each 2 to 65536
 10: none.vti: No such file or directory
 11: v.json: found one variable without a name, expected no --variable speed
-12: bad.json: size: expected [width, height]
+12: bad.json: size: expected [width, height], found 3
 13: specification: rule: expected "exact" or "trapezoid", found "fast"
 14: --frames: Value 0 not in range 1 to 100000
-15: tolerance: nested more than 100 deep
+15: tolerance: not JSON: nested more than 100 deep
 16: picture.jpg: unknown extension; known: .png, .ppm, .pfm, .exr
 17: none/picture.png: No such file or directory
 19: none.png: No such file or directory

@@ -101,7 +101,7 @@ TEST_CASE("sidecars: extra data and invalid numbers") {
   test::check_even(read_grid(in.write("b.json", "{" + file + R"("offset": 0, )" + sidecar + "}")));
   CHECK(contains(error(file + R"("offset": 0.5, )" + sidecar), "offset: expected a whole number of bytes"));
   CHECK(contains(error(file + R"("offset": 0, "size": [5.5, 4, 3], "type": "int16")"),
-                 "size: expected three whole numbers"));
+                 "size[0]: expected a whole number from 1 to 2147483647, found 5.5"));
   CHECK(contains(error(file + R"("offset": 0, "size": [5, 4, 3], "type": "int16", "type": "uint16")"),
                  "type is there twice"));
   CHECK(contains(error(R"("files": "a%d.bin", "first": 0.5, )" + sidecar), "first: expected a whole number"));
