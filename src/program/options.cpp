@@ -31,14 +31,6 @@ CLI::Validator parsed_by(Parse parse) {
           ""};
 }
 
-// "central" means one copy in one directory, as in the paper's central repository.
-std::string code_named(std::string const& text) {
-  if (text == "none") return text;
-  std::string spec = text == "central" ? "replicate:1" : text;
-  std::ignore = storage::code(spec);
-  return spec;
-}
-
 // Adds the rows that `wanted` accepts.
 template <class Wanted>
 void add_rows(CLI::App& app, run_options& options, Wanted const& wanted) {
@@ -98,7 +90,9 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
                                     "save completed work so that a later run can resume: replicate:COPIES, "
                                     "parity:SLICES, ida:DATA,PARITY, central (one copy) or none")
                          ->type_name("CODE")
-                         ->check(parsed_by([](std::string const& text) { std::ignore = code_named(text); }));
+                         ->check(parsed_by([](std::string const& text) {
+                           if (text != "none") std::ignore = storage::code(text);
+                         }));
   auto* const store =
       app.add_option("--store", options.store,
                      "directories for its shards; ranks:DIR stores one shard on each rank's host, "
@@ -160,7 +154,7 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
                                                              std::string const& problem) const {
   if (checkpoint_code.empty() || checkpoint_code == "none") return {};
   checkpoint_options c;
-  c.code = code_named(checkpoint_code);
+  c.code = checkpoint_code;
   c.store = store;
   c.remote_store = remote;
   c.remote_every = remote_every;

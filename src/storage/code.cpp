@@ -1,11 +1,11 @@
 #include "skel/storage/code.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "storage/linear_map.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_shards = 256;
 constexpr std::string_view known_codes =
-    "replicate:COPIES, parity:SLICES, ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]";
+    "replicate:COPIES, parity:SLICES, ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec], central";
 
 constexpr std::pair<std::string_view, construction> matrices[] = {
     {"vandermonde", construction::vandermonde},
@@ -43,12 +43,11 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 }
 
 std::size_t count_of(std::string_view spec, std::string_view what, std::string_view text, std::size_t least) {
-  std::size_t n = 0;
-  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (bad != std::errc{} || end != text.data() + text.size() || n < least || n > most_shards)
+  auto const n = detail::from_digits<std::size_t>(text);
+  if (!n || *n < least || *n > most_shards)
     throw usage_error(detail::format("code \"{}\": {} must be a whole number from {} to {}, found \"{}\"",
                                      spec, what, least, most_shards, text));
-  return n;
+  return *n;
 }
 
 construction matrix_of(std::string_view spec, std::string_view option) {
@@ -65,6 +64,7 @@ construction matrix_of(std::string_view spec, std::string_view option) {
 }  // namespace
 
 code::code(std::string_view spec) {
+  if (spec == "central") spec = "replicate:1";
   auto const colon = spec.find(':');
   if (colon == std::string_view::npos) refuse(spec);
   auto const name = spec.substr(0, colon);

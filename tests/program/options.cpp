@@ -144,7 +144,7 @@ TEST_CASE("checkpoint options give a code, directories and an interval") {
   CHECK(c->problem == "a problem");
   auto const some = with_checkpoints({"--checkpoint=central", "--store", "a"}).checkpoint("skel-x", "");
   REQUIRE(some);
-  CHECK(some->code == "replicate:1");
+  CHECK(some->code == "central");
   CHECK(some->remote_every == 5);    // if any directory is remote, or a host of another cluster
   CHECK_FALSE(some->every_seconds);  // auto
   CHECK(some->mean_seconds_between_failures == 86400);

@@ -72,11 +72,12 @@ TEST_CASE("codes are read from their names and written back") {
   CHECK(code("parity:9").shards() == 10);
   CHECK(refused_code("raid6:4") ==
         "unknown code \"raid6:4\"; known: replicate:COPIES, parity:SLICES, "
-        "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]");
+        "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec], central");
   CHECK(refused_code("ida") == refused_code("raid6:4").replace(14, 7, "ida"));
   CHECK(refused_code("replicate:0") ==
         "code \"replicate:0\": copies must be a whole number from 1 to 256, found \"0\"");
   CHECK(code("replicate:1").shards() == 1);
+  CHECK(code("central") == code("replicate:1"));
   CHECK(refused_code("ida:8") == refused_code("raid6:4").replace(14, 7, "ida:8"));
   CHECK(refused_code("ida:8,x") ==
         "code \"ida:8,x\": parity shards must be a whole number from 1 to 256, found \"x\"");

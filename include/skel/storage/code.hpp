@@ -21,10 +21,10 @@ class matrix;
 ///     c.data_shards();                                              // 8
 class code {
  public:
-  /// From `replicate:COPIES`, `parity:SLICES` (one more shard holds their exclusive or) or
-  /// `ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]` (information dispersal). Other names of the
-  /// matrices: backblaze, klauspost and redset for vandermonde, isa-l for cauchy. At most 256
-  /// shards. Another text throws a usage_error that lists the known codes.
+  /// From `replicate:COPIES`, `parity:SLICES` (one more shard holds their exclusive or),
+  /// `ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]` (information dispersal), or `central` for one copy.
+  /// Other names of the matrices: backblaze, klauspost and redset for vandermonde, isa-l for cauchy. At
+  /// most 256 shards. Another text throws a usage_error that lists the known codes.
   explicit code(std::string_view spec);
 
   /// m, at least 1.

@@ -13,7 +13,7 @@ namespace skel {
 /// All calls of a program may share a store, one after the other; a second job that uses it at the same time
 /// is refused with usage_error. Must be equal on all ranks.
 struct checkpoint_options {
-  std::string code = "ida:2,1";  ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`
+  std::string code = "ida:2,1";  ///< as storage::code reads it
   /// Existing directories that all ranks reach. `ranks:DIR` is DIR on each rank's own host, created
   /// if it is missing; %h stands for the host's name and %r for the rank. With `ranks:DIR@CLUSTER`
   /// hosts of other clusters (context_options::cluster) are remote ones. `rank:N:DIR` is DIR on the

@@ -47,9 +47,10 @@ verb add_encode(CLI::App& program, arguments& a) {
       add_verb(program, "encode", "split a file into shards, one per directory", skel::storage::encode);
   v.options->add_option("FILE", a.file, "file to store")->required();
   v.options
-      ->add_option(
-          "--code", a.code,
-          "replicate:COPIES, parity:SLICES (plus one) or ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]")
+      ->add_option("--code", a.code,
+                   "replicate:COPIES, parity:SLICES (plus one), "
+                   "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec] or central (one "
+                   "copy)")
       ->required();
   add_directories(*v.options, a, "--to,--store", "one directory per shard");
   v.options->add_option("--name", a.name, "name of the object [the file's name]");
