@@ -257,7 +257,8 @@ TEST_CASE("divide and conquer on real graphs in virtual time") {
     CHECK(r.text.find(expected) != std::string::npos);
   };
   wrong("--ranks 6 --replay " + trace, "t.csv: missing ");
-  wrong("--replay " + f.file("bad.csv", "seconds\n1\n"), "bad.csv: not a trace of blocks, expected");
+  wrong("--replay " + f.file("bad.csv", "seconds\n1\n"),
+        "bad.csv:1: expected a first line call,rank,phase,number,seconds, found \"seconds\"");
   wrong("--replay " + f.file("bad.csv", "call,rank,phase,number,seconds\n0,0,solve,0,nan\n"),
         "bad.csv:2: expected");
   wrong("--generate uniform:n=x", "uniform");

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <numbers>
 #include <random>
 
 #include "base/one_line.hpp"
-#include "base/text.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "tools/simulate/costs.hpp"
@@ -22,28 +20,16 @@ namespace {
 constexpr char const* header = "call,rank,phase,number,seconds";
 
 std::map<block_key, double> read_trace(std::string const& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!file || !detail::read_line(file, line) || line != header)
-    throw usage_error(detail::one_line(
-        fmt::format("{}: not a trace of blocks, expected the first line \"{}\"", path, header)));
+  csv_table file(path, header);
   std::map<block_key, double> trace;
-  for (std::size_t at = 2; detail::read_line(file, line); ++at) {
-    auto const f = csv_fields(line);
-    constexpr double most = 1e9;
-    bool good = f.size() == 5;
-    double values[4] = {};
-    for (std::size_t i = 0, from = 0; good && i < 5; ++i) {
-      if (i == 2) continue;
-      double const x = number(f[i]);
-      good = x >= 0 && x <= most && (i == 4 || x == std::floor(x));
-      values[from++] = x;
-    }
-    if (!good)
-      throw usage_error(detail::one_line(
-          fmt::format("{}:{}: expected {}, found \"{}\"", path, at, header, line.substr(0, 40))));
-    trace[{static_cast<int>(values[0]), static_cast<int>(values[1]), f[2], static_cast<int>(values[2])}] =
-        values[3];
+  auto const whole = [&](std::size_t i) {
+    double const x = file.number(i);
+    file.expect(x >= 0 && x <= 1e9 && x == std::floor(x), header);
+    return static_cast<int>(x);
+  };
+  while (file.next()) {
+    file.expect(file.size() == 5 && file.number(4) >= 0 && file.number(4) <= 1e9, header);
+    trace[{whole(0), whole(1), file.text(2), whole(3)}] = file.number(4);
   }
   return trace;
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <random>
 #include <string_view>
 
@@ -12,49 +11,47 @@
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
+#include "skel/model/sample.hpp"
 #include "skel/observe/samples.hpp"
 
 namespace skel::simulate {
 
-double number(std::string_view text) { return detail::to_number<double>(text).value_or(NAN); }
+csv_table::csv_table(std::string const& path, std::string_view header) : path_(path), file_(path) {
+  if (!file_) throw usage_error(detail::one_line(path + ": cannot be read"));
+  next();
+  expect(line_ == header, fmt::format("a first line {}", header));
+}
 
-std::vector<std::string> csv_fields(std::string_view line) {
-  return detail::csv_fields(line).value_or(std::vector<std::string>{});
+bool csv_table::next() {
+  ++at_;
+  if (!detail::read_line(file_, line_)) return false;
+  fields_ = detail::csv_fields(line_).value_or(std::vector<std::string>{});
+  return true;
+}
+
+double csv_table::number(std::size_t i) const { return detail::to_number<double>(text(i)).value_or(NAN); }
+
+void csv_table::expect(bool good, std::string const& what) const {
+  if (!good)
+    throw usage_error(detail::one_line(
+        fmt::format("{}:{}: expected {}, found \"{}\"", path_, at_, what, line_.substr(0, 60))));
 }
 
 namespace {
 
 constexpr double most_seconds = 1e9;
 
-[[noreturn]] void fail(std::string const& path, std::size_t line, std::string const& what) {
-  throw usage_error(detail::one_line(fmt::format("{}:{}: {}", path, line, what)));
-}
-
 // Sum of busy seconds over sum of tasks, for all runs of a samples file.
-double mean_of_samples(std::ifstream& file, std::string const& path) {
-  auto const names = csv_fields(observe::samples_header);
-  auto const column = [&](std::string_view name) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-  };
-  auto const phase_at = column("phase");
-  auto const tasks_at = column("tasks");
-  auto const busy_at = column("busy_seconds");
+double mean_of_samples(std::string const& path) {
   double tasks = 0;
   double busy = 0;
-  std::size_t at = 1;
-  for (std::string line; ++at, detail::read_line(file, line);) {
-    auto const fields = csv_fields(line);
-    if (fields.size() != names.size())
-      fail(path, at, fmt::format("expected {} fields, found {}", names.size(), fields.size()));
-    if (fields[phase_at] != "run") continue;
-    double const t = number(fields[tasks_at]);
-    double const b = number(fields[busy_at]);
-    if (!(t >= 0 && b >= 0 && t < 1e18 && b < 1e18))
-      fail(path, at, "tasks and busy_seconds must be numbers from 0 to 1e18");
-    tasks += t;
-    busy += b;
+  for (auto const& s : model::read_samples(path)) {
+    if (s.phase != "run" || !s.variables.contains("tasks") || !s.measured.contains("busy_seconds")) continue;
+    tasks += s.variables.at("tasks");
+    busy += s.measured.at("busy_seconds");
   }
-  if (tasks == 0 || busy == 0) fail(path, at, "no sample with tasks and busy seconds");
+  if (tasks == 0 || busy == 0)
+    throw usage_error(detail::one_line(path + ": no sample with tasks and busy seconds"));
   return busy / tasks;
 }
 
@@ -67,20 +64,20 @@ std::vector<double> from_file(std::string const& path, std::optional<std::uint64
     if (!tasks)
       throw usage_error(detail::one_line(path + ": contains samples of whole runs; missing --tasks"));
     std::vector<double> costs(*tasks);
-    std::fill(costs.begin(), costs.end(), mean_of_samples(file, path));
+    std::fill(costs.begin(), costs.end(), mean_of_samples(path));
     return costs;
   }
   std::vector<double> read;
   std::size_t at = 1;
   do {
     if (line.empty()) continue;
-    double const x = number(line);
+    auto const x = detail::to_number<double>(line);
     // Accepts a header line, e.g. "seconds".
-    if (std::isnan(x) && at == 1 && line.find_first_of("0123456789") == std::string::npos) continue;
-    if (!(x >= 0 && x <= most_seconds))
-      fail(path, at,
-           fmt::format("expected a number of seconds from 0 to 1e9, found \"{}\"", line.substr(0, 40)));
-    read.push_back(x);
+    if (!x && at == 1 && line.find_first_of("0123456789") == std::string::npos) continue;
+    if (!x || !(*x >= 0 && *x <= most_seconds))
+      throw usage_error(detail::one_line(fmt::format(
+          "{}:{}: expected a number of seconds from 0 to 1e9, found \"{}\"", path, at, line.substr(0, 40))));
+    read.push_back(*x);
   } while (++at, detail::read_line(file, line));
   if (read.empty()) throw usage_error(detail::one_line(path + ": contains no costs"));
   if (!tasks) return read;
@@ -111,7 +108,7 @@ distribution parse(std::string const& spec) {
   if ((comma != std::string_view::npos) != pair) bad(known);
   d.a = detail::parse_duration(numbers.substr(0, comma)).count();
   if (d.name == "uniform") d.b = detail::parse_duration(numbers.substr(comma + 1)).count();
-  if (d.name == "pareto") d.b = number(numbers.substr(comma + 1));
+  if (d.name == "pareto") d.b = detail::to_number<double>(numbers.substr(comma + 1)).value_or(0);
   if (d.name == "uniform" && d.b < d.a) bad("uniform:LOW,HIGH with LOW not above HIGH");
   if (d.name == "pareto" && !(d.b > 1 && d.b <= 1000))
     bad("pareto:LEAST,SHAPE with SHAPE above 1 and at most 1000");

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <span>
 
 #include "base/one_line.hpp"
-#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "tools/simulate/costs.hpp"
 
@@ -32,39 +30,28 @@ layer_costs::layer_costs(group_options const& o, std::size_t result_bytes)
 // `next,LAYER,ROW,SECONDS,`. Optional: `packet,LAYER,ROW,,BYTES` for a packet that ends with this row, 0
 // or 1.
 void layer_costs::read(std::string const& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::size_t at = 1;
-  auto const expect = [&](bool good, std::string const& what) {
-    if (!good)
-      throw usage_error(detail::one_line(
-          fmt::format("{}:{}: expected {}, found \"{}\"", path, at, what, line.substr(0, 60))));
-  };
-  if (!file) throw usage_error(detail::one_line(path + ": cannot be read"));
-  detail::read_line(file, line);
-  expect(line == "what,layer,row,seconds,bytes", "a first line what,layer,row,seconds,bytes");
+  csv_table file(path, "what,layer,row,seconds,bytes");
   std::map<std::string, rows_of_layers*> const kinds{
       {"row", &rows_}, {"first", &first_}, {"next", &next_}, {"packet", &packets_}};
-  for (++at; detail::read_line(file, line); ++at) {
-    auto const fields = csv_fields(line);
-    expect(fields.size() == 5, "five fields");
-    auto const field = [&](std::size_t i) { return fields[i].empty() ? 0 : number(fields[i]); };
-    double const layer = number(fields[1]), seconds = field(3), bytes = field(4);
-    expect(seconds >= 0 && seconds < 1e9, "seconds from 0 to 1e9");
-    expect(bytes >= 0 && bytes < 1e9, "bytes from 0 to 1e9");
-    if (fields[0] == "slice") {
-      expect(layer == static_cast<double>(slices_.size()), fmt::format("slice {}", slices_.size()));
+  while (file.next()) {
+    file.expect(file.size() == 5, "five fields");
+    auto const field = [&](std::size_t i) { return file.text(i).empty() ? 0 : file.number(i); };
+    double const layer = file.number(1), seconds = field(3), bytes = field(4);
+    file.expect(seconds >= 0 && seconds < 1e9, "seconds from 0 to 1e9");
+    file.expect(bytes >= 0 && bytes < 1e9, "bytes from 0 to 1e9");
+    if (file.text(0) == "slice") {
+      file.expect(layer == static_cast<double>(slices_.size()), fmt::format("slice {}", slices_.size()));
       slices_.push_back(seconds);
       continue;
     }
-    auto const kind = kinds.find(std::string(fields[0]));
-    expect(kind != kinds.end(), "slice, row, first, next or packet");
+    auto const kind = kinds.find(file.text(0));
+    file.expect(kind != kinds.end(), "slice, row, first, next or packet");
     auto& all = *kind->second;
-    double const number_of_row = number(fields[2]);
+    double const number_of_row = file.number(2);
     if (number_of_row == 0) all.emplace_back();
-    expect(!all.empty() && layer == static_cast<double>(all.size() - 1) &&
-               number_of_row == static_cast<double>(all.back().size()),
-           "the next row of this layer, or the first of the next");
+    file.expect(!all.empty() && layer == static_cast<double>(all.size() - 1) &&
+                    number_of_row == static_cast<double>(all.back().size()),
+                "the next row of this layer, or the first of the next");
     all.back().push_back({seconds, bytes});
   }
   check(path);
