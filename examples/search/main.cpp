@@ -57,10 +57,9 @@ skel::ring_steal_options steal_options(skel::program::common_options const& comm
                                        std::string const& problem) {
   skel::ring_steal_options steal;
   steal.checkpoint = common.checkpoint("skel-search", problem);
-  steal.take = o.take == "one" ? skel::steal_size::one : skel::steal_size::half;
-  steal.order = o.order == "successors"     ? skel::ring_order::successors
-                : o.order == "predecessors" ? skel::ring_order::predecessors
-                                            : skel::ring_order::doubling;
+  auto const ring = skel::any_schedule(fmt::format("ring:take={},order={}", o.take, o.order)).policy();
+  steal.take = ring.take;
+  steal.order = ring.order;
   steal.label = "search";
   return steal;
 }

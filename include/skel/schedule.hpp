@@ -59,6 +59,11 @@ enum class takeover : std::uint8_t {
   predecessor  ///< the live rank before it on the ring [Lee97, §3]
 };
 
+/// The words that any_schedule reads: one, half.
+[[nodiscard]] std::string_view to_string(steal_size take);
+/// successors, predecessors, doubling.
+[[nodiscard]] std::string_view to_string(ring_order order);
+
 /// The end of the first, dealt part of a hybrid schedule: a number of tasks, or a share of all.
 struct cut_at {
   std::optional<std::uint64_t> tasks;  ///< the number of tasks; empty: `share` decides

@@ -8,10 +8,9 @@ namespace skel::detail {
 
 void steal_run::describe(report& r) const {
   r.skeleton = "ring_steal";
-  r.schedule = detail::format("ring:take={}{}", options_.take == steal_size::one ? "one" : "half",
-                              options_.order == ring_order::successors     ? ",order=successors"
-                              : options_.order == ring_order::predecessors ? ",order=predecessors"
-                                                                           : "");
+  r.schedule = detail::format("ring:take={}", to_string(options_.take));
+  if (options_.order != ring_order::doubling)
+    detail::append_format(r.schedule, ",order={}", to_string(options_.order));
   r.results = "merged";
   r.steals = steals_ + role_.steals();
   r.tasks_handed_out_again = taken_back_ + role_.taken_back();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <initializer_list>
@@ -11,6 +10,7 @@
 #include <type_traits>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "skel/on_error.hpp"
 
@@ -72,20 +72,18 @@ struct option_text {
 
 template <std::unsigned_integral N = std::uint64_t>
 N count_of(option_text const& o, std::type_identity_t<N> least) {
-  N n = 0;
-  auto const [end, bad] = std::from_chars(o.value.data(), o.value.data() + o.value.size(), n);
-  if (bad != std::errc{} || end != o.value.data() + o.value.size() || n < least)
+  auto const n = detail::from_digits<N>(o.value);
+  if (!n || *n < least)
     throw usage_error(detail::format("\"{}\": {} must be a whole number of at least {}, found \"{}\"", o.spec,
                                      o.key, least, o.value));
-  return n;
+  return *n;
 }
 
 double number_of(option_text const& o, std::string_view text) {
-  double x = 0;
-  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), x);
-  if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(x))
+  auto const x = detail::to_number<double>(text);
+  if (!x || !std::isfinite(*x))
     throw usage_error(detail::format("\"{}\": {} must be a number, found \"{}\"", o.spec, o.key, text));
-  return x;
+  return *x;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -252,6 +250,9 @@ any_schedule::any_schedule(std::string_view spec) : policy_(parse_schedule(spec)
 
 std::string any_schedule::to_string() const { return skel::to_string(policy_); }
 
+std::string_view to_string(steal_size take) { return take_words[static_cast<std::size_t>(take)]; }
+std::string_view to_string(ring_order order) { return order_words[static_cast<std::size_t>(order)]; }
+
 std::string to_string(farm_policy const& p) {
   std::string text = p.name;
   char separator = ':';
@@ -265,10 +266,9 @@ std::string to_string(farm_policy const& p) {
     add(detail::format("threshold={}", *p.threshold));
   if (!p.early) add("early=no");
   if (p.more == more_from::ring) {
-    if (p.take != steal_size::half) add("take=one");
+    if (p.take != steal_size::half) add(detail::format("take={}", to_string(p.take)));
     if (p.give != steal_end::last) add("give=next");
-    if (p.order != ring_order::successors)
-      add(detail::format("order={}", order_words[static_cast<std::size_t>(p.order)]));
+    if (p.order != ring_order::successors) add(detail::format("order={}", to_string(p.order)));
     if (p.after_loss != takeover::everybody) add("takeover=predecessor");
     if (p.copies) add("copies=yes");
   }

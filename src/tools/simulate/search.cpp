@@ -1,4 +1,6 @@
 // Simulates ring_steal: the searches of the example program, and lists of tasks.
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 
@@ -35,10 +37,9 @@ struct simulated_list {
 
 ring_steal_options parse(options const& o) {
   ring_steal_options how;
-  how.take = o.take == "one" ? steal_size::one : steal_size::half;
-  how.order = o.order == "successors"     ? ring_order::successors
-              : o.order == "predecessors" ? ring_order::predecessors
-                                          : ring_order::doubling;
+  auto const ring = any_schedule(fmt::format("ring:take={},order={}", o.take, o.order)).policy();
+  how.take = ring.take;
+  how.order = ring.order;
   return how;
 }
 
