@@ -9,6 +9,7 @@
 
 #include "nff.hpp"
 #include "nff_tokens.hpp"
+#include "program/text.hpp"
 
 namespace raytrace {
 
@@ -179,10 +180,8 @@ class nff_reader {
   }
 
   int vertex_count(char const* entity) {
-    std::string const word(tokens_.word());
-    bool const digits = word.find_first_not_of("0123456789") == std::string::npos && !word.empty();
-    int const low = digits && word.size() < 6 ? std::stoi(word) : most_vertices + 1;
-    if (digits && low < 3) tokens_.fail_at_word(entity, "3 vertices");
+    auto const digits = skel::program::from_digits<unsigned>(tokens_.word());
+    if (digits && *digits < 3) tokens_.fail_at_word(entity, "3 vertices");
     return tokens_.integer(entity, "3 to 10000 vertices", 3, most_vertices);
   }
 

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <cstdlib>
 #include <set>
 
+#include "program/text.hpp"
 #include "skel/error.hpp"
 #include "uts.hpp"
 
@@ -21,11 +20,10 @@ using shape = tree_shape;
 }
 
 double number_of(std::string_view spec, std::string_view key, std::string const& text, double most) {
-  char* end = nullptr;
-  double const x = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(x >= 0) || x > most)
+  auto const x = skel::program::to_number<double>(text);
+  if (!x || !(*x >= 0 && *x <= most))
     refuse(spec, fmt::format("{} must be a number from 0 to {:g}, found \"{}\"", key, most, text));
-  return x;
+  return *x;
 }
 
 tree_shape shape_named(std::string_view spec, std::string_view name) {

@@ -1,11 +1,11 @@
 #include "duration.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "format.hpp"
 #include "skel/error.hpp"
+#include "text.hpp"
 
 namespace skel::detail {
 
@@ -21,15 +21,12 @@ constexpr std::array<unit, 6> units = {
 }  // namespace
 
 std::chrono::duration<double> parse_duration(std::string_view text) {
-  double number = 0;
-  auto const [end, code] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (code == std::errc{} && std::isfinite(number) && number > 0) {
-    auto const suffix = text.substr(static_cast<std::size_t>(end - text.data()));
-    for (auto const& [name, seconds] : units) {
-      if (suffix == name) return std::chrono::duration<double>(number * seconds);
-    }
-  }
+  auto rest = text;
+  auto const number = take_number<double>(rest);
+  bool const fixed = text.find_first_of("eE") == std::string_view::npos;
+  if (number && fixed && std::isfinite(*number) && *number > 0)
+    for (auto const& [name, seconds] : units)
+      if (rest == name) return std::chrono::duration<double>(*number * seconds);
   throw usage_error(detail::format(
       "\"{}\" is not a duration; expected for example 90, 90s, 500ms, 20us, 1.5m or 2h", text));
 }

@@ -1,12 +1,12 @@
 #include "rank_files.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::detail {
@@ -202,11 +202,11 @@ std::optional<disk_name> disk_named(std::string_view text, int ranks) {
     d.pattern = text.substr(of_all.size());
     d.cluster = cut_cluster(d.pattern);
   } else if (text.starts_with(of_one)) {
-    auto const* const end = text.data() + text.size();
-    auto const [after, bad] = std::from_chars(text.data() + of_one.size(), end, d.rank.emplace());
-    if (bad != std::errc() || after == end || *after != ':' || *d.rank < 0 || *d.rank >= ranks)
+    auto rest = text.substr(of_one.size());
+    d.rank = take_number<int>(rest);
+    if (!d.rank || !rest.starts_with(':') || *d.rank < 0 || *d.rank >= ranks)
       throw usage_error(detail::format("\"{}\": expected rank:N:DIR with N from 0 to {}", text, ranks - 1));
-    d.pattern.assign(after + 1, end);
+    d.pattern = rest.substr(1);
   } else {
     return {};
   }

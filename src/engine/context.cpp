@@ -14,6 +14,7 @@
 #include "base/duration.hpp"
 #include "base/format.hpp"
 #include "context_access.hpp"
+#include "base/text.hpp"
 #include "cores.hpp"
 #include "engine.hpp"
 #include "exit_guard.hpp"
@@ -79,12 +80,11 @@ context_options context_options::from_environment() {
   auto const threads = [](char const* name, int& to) {
     auto const* const t = environment(name);
     if (t == nullptr) return;
-    char* end = nullptr;
-    long const n = std::strtol(t, &end, 10);
-    if (*end != '\0' || n < 1 || n > detail::most_threads)
+    auto const n = detail::to_number<int>(t);
+    if (!n || *n < 1 || *n > detail::most_threads)
       throw usage_error(
           detail::format("{} must be a number from 1 to {}, found \"{}\"", name, detail::most_threads, t));
-    to = static_cast<int>(n);
+    to = *n;
   };
   threads("SKEL_THREADS", o.threads);
   threads("SKEL_THREADS_PER_DEVICE", o.threads_per_device);
@@ -106,11 +106,10 @@ context_options context_options::from_environment() {
   }
   if (auto const* c = environment("SKEL_CLUSTER")) o.cluster = c;
   if (auto const* l = environment("SKEL_HOST_LOAD")) {
-    char* end = nullptr;
-    double const load = std::strtod(l, &end);
-    if (end == l || *end != '\0' || !std::isfinite(load) || load < 0)
+    auto const load = detail::to_number<double>(l);
+    if (!load || !std::isfinite(*load) || *load < 0)
       throw usage_error(detail::format("SKEL_HOST_LOAD must be a number of at least 0, found \"{}\"", l));
-    o.host_load = load;
+    o.host_load = *load;
   }
   o.check_inputs = yes_or_no("SKEL_CHECK_INPUTS");
   o.check_tasks = yes_or_no("SKEL_CHECK_TASKS");

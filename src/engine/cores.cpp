@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "base/text.hpp"
+
 namespace skel::detail {
 
 namespace {
@@ -28,8 +30,8 @@ double cgroup_quota() {
       std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
       std::string allowed;
       double period = 0;
-      if (file >> allowed >> period && allowed != "max" && period > 0)
-        quota = std::min(quota, std::strtod(allowed.c_str(), nullptr) / period);
+      if (file >> allowed >> period && period > 0)
+        if (auto const time = to_number<double>(allowed)) quota = std::min(quota, *time / period);
       if (path.empty() || path == "/") break;
       path.erase(path.rfind('/'));
     }

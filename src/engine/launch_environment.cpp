@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/text.hpp"
+
 namespace skel::detail {
 
 namespace {
@@ -12,10 +14,7 @@ constexpr char const* slurm = "Slurm's srun";
 
 std::optional<long> number_in(char const* variable) {
   char const* const text = std::getenv(variable);
-  if (text == nullptr || *text == '\0') return std::nullopt;
-  char* end = nullptr;
-  long const n = std::strtol(text, &end, 10);
-  return *end == '\0' ? std::optional(n) : std::nullopt;
+  return text == nullptr ? std::nullopt : to_number<long>(text);
 }
 
 // The shell of salloc and a batch script are steps with numbers from here on. A program that they

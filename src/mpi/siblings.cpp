@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 
 namespace skel::detail {
 
@@ -37,10 +37,8 @@ std::string variable(char const* name) {
 }
 
 std::optional<int> number(std::string_view text) {
-  int n = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size() || n < 0) return std::nullopt;
-  return n;
+  auto const n = detail::to_number<int>(text);
+  return n && *n >= 0 ? n : std::nullopt;
 }
 
 // The value of a variable in a list of NAME=VALUE entries that end with a zero byte.

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/duration.hpp"
+#include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::program {
@@ -23,8 +25,13 @@ auto text(std::string run_options::*member, Parse parse) {
 auto path(std::string run_options::*member) {
   return [=](run_options& o, std::string const& value) { o.*member = value; };
 }
+template <class Number>
+Number number_of(std::string const& value) {
+  if (auto const number = detail::to_number<Number>(value)) return *number;
+  throw usage_error(detail::format("expected a number, found \"{}\"", value));
+}
 auto number(std::optional<int> run_options::*member) {
-  return [=](run_options& o, std::string const& value) { o.*member = std::stoi(value); };
+  return [=](run_options& o, std::string const& value) { o.*member = number_of<int>(value); };
 }
 auto duration(std::optional<std::chrono::duration<double>> run_options::*member) {
   return [=](run_options& o, std::string const& value) { o.*member = detail::parse_duration(value); };
@@ -89,7 +96,7 @@ std::vector<option_row> farm_rows() {
        .rare = true,
        .of_farm = true,
        .range = std::pair(0.0, 1.0),
-       .set = [](run_options& o, std::string const& share) { o.audit = std::stod(share); }},
+       .set = [](run_options& o, std::string const& share) { o.audit = number_of<double>(share); }},
   };
 }
 

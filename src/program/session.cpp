@@ -9,6 +9,7 @@
 
 #include "base/format.hpp"
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "live.hpp"
 #include "program/option_rows.hpp"
 #include "program/paths.hpp"
@@ -65,16 +66,13 @@ void require_same_values(context& ctx, std::vector<named_value> const& values) {
 namespace {
 
 void check_range(option_row const& row, std::string const& value) {
-  auto const check = [&](auto const& range, bool whole) {
-    char* end = nullptr;
-    double const x = std::strtod(value.c_str(), &end);
-    bool const good = !value.empty() && *end == '\0' && x >= range.first && x <= range.second &&
-                      (!whole || x == static_cast<int>(x));
-    if (!good)
+  auto const check = [&](auto const& range) {
+    auto const x = detail::to_number<std::remove_cvref_t<decltype(range.first)>>(value);
+    if (!x || !(*x >= range.first && *x <= range.second))
       throw usage_error(detail::format("expected {} to {}, found \"{}\"", range.first, range.second, value));
   };
-  if (auto const* const whole = std::get_if<std::pair<int, int>>(&row.range)) check(*whole, true);
-  if (auto const* const any = std::get_if<std::pair<double, double>>(&row.range)) check(*any, false);
+  if (auto const* const whole = std::get_if<std::pair<int, int>>(&row.range)) check(*whole);
+  if (auto const* const any = std::get_if<std::pair<double, double>>(&row.range)) check(*any);
 }
 
 void set(run_options& options, option_row const& row, std::string const& value) {

@@ -1,13 +1,13 @@
 // The built-in platforms: the machines of the papers, as far as they are described, and current ones.
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <random>
 #include <set>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "skel/sim/platform.hpp"
 
@@ -113,13 +113,11 @@ made_spec parse_made(std::string_view name, std::string_view spec, made_spec u) 
     auto const value = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
     if (!seen.insert(key).second)
       throw usage_error(detail::format("platform {}: {} stands twice", name, key));
-    std::uint64_t n = 0;
-    auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
-    bool const whole = error == std::errc{} && end == value.data() + value.size() && !value.empty();
-    if (key == "ranks" && whole && n >= 1 && n <= 65536)
-      u.ranks = n;
-    else if (seeds && key == "seed" && whole)
-      u.seed = n;
+    auto const n = detail::from_digits<std::uint64_t>(value);
+    if (key == "ranks" && n && *n >= 1 && *n <= 65536)
+      u.ranks = *n;
+    else if (seeds && key == "seed" && n)
+      u.seed = *n;
     else
       throw usage_error(detail::format("platform {}: bad \"{}\"; expected ranks=1...65536{}", name, part,
                                        seeds ? " and seed=N" : ""));

@@ -1,11 +1,11 @@
 #include "storage/manifest.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/format.hpp"
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::storage {
@@ -23,11 +23,8 @@ std::string hex(hash128 const& hash) {
 }
 
 std::uint64_t from_hex(std::string_view digits) {
-  std::uint64_t value = 0;
-  auto const [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (bad != std::errc{} || end != digits.data() + digits.size())
-    throw error(detail::format("\"{}\" is not a hexadecimal number", detail::one_line(std::string(digits))));
-  return value;
+  if (auto const value = detail::from_digits<std::uint64_t>(digits, 16)) return *value;
+  throw error(detail::format("\"{}\" is not a hexadecimal number", detail::one_line(digits)));
 }
 
 hash128 hash_of(std::string_view digits) {

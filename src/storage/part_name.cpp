@@ -1,8 +1,7 @@
 #include "storage/part_name.hpp"
 
-#include <charconv>
-
 #include "base/format.hpp"
+#include "base/text.hpp"
 
 namespace skel::storage {
 
@@ -23,12 +22,7 @@ std::optional<std::string_view> take_field(std::string_view& text) {
   return field;
 }
 
-std::optional<std::uint64_t> decimal(std::string_view digits) {
-  std::uint64_t n = 0;
-  auto const [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  if (digits.empty() || bad != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return n;
-}
+constexpr auto decimal = [](std::string_view digits) { return detail::from_digits<std::uint64_t>(digits); };
 
 bool is_part(std::string_view text) {
   auto const of = text.find("-of-");

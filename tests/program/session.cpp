@@ -76,6 +76,7 @@ TEST_CASE("a session takes its options and leaves the others") {
 TEST_CASE("the errors of a session name the option") {
   CHECK(refused({"--report"}) == "--report: expected FILE.json");
   CHECK(refused({"--threads", "0"}) == "--threads: expected 1 to 4096, found \"0\"");
+  CHECK(refused({"--threads", "1e2"}) == "--threads: expected 1 to 4096, found \"1e2\"");
   CHECK(refused({"--watch", "1.5"}) == "--watch: expected 0 to 65535, found \"1.5\"");
   CHECK(refused({"--audit="}) == "--audit: expected 0 to 1, found \"\"");
   CHECK(refused({"--root", "sleeps"}) == "--root: unknown role \"sleeps\"; known: works, serves");

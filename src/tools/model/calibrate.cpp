@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/text.hpp"
 #include "program/paths.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
@@ -29,7 +30,7 @@ struct calibrate_arguments {
 void warn_of_crowding(context const& ctx) {
   auto const* const here =
       std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");  // NOLINT: the environment is not modified
-  long const local = here == nullptr ? 0 : std::strtol(here, nullptr, 10);
+  auto const local = here == nullptr ? 0 : detail::to_number<long>(here).value_or(0);
   long const cores = ::sysconf(_SC_NPROCESSORS_ONLN);  // not only those that this rank is bound to
   if (local > cores)
     fmt::print(stderr,

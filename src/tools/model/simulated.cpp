@@ -5,29 +5,22 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 
+#include "base/text.hpp"
 #include "model/statistics.hpp"
+#include "model/text.hpp"
 #include "program/sister.hpp"
 #include "skel/error.hpp"
 
 namespace skel::model {
 
 namespace {
-
-std::string text_of(std::string const& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void run_simulator(std::vector<std::string> words) {
   auto const simulator = program::find_sister("skel-simulate");
@@ -63,7 +56,8 @@ std::vector<nlohmann::json> reports_of(std::vector<std::vector<std::string>> con
   file.close();
   run_simulator({"--batch", batch});
   std::vector<nlohmann::json> reports;
-  for (std::size_t i = 0; i < runs.size(); ++i) reports.push_back(nlohmann::json::parse(text_of(report(i))));
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    reports.push_back(nlohmann::json::parse(read_text(report(i))));
   return reports;
 }
 
@@ -154,11 +148,11 @@ void simulation_options::add_options(CLI::App& app) {
 }
 
 unsigned group_size_of(std::string const& schedule) {
-  unsigned size = 0;
   constexpr std::string_view key = "size=";
-  if (auto const at = schedule.find(key); at != std::string::npos)
-    std::from_chars(schedule.data() + at + key.size(), schedule.data() + schedule.size(), size);
-  return size;
+  auto const at = schedule.find(key);
+  if (at == std::string::npos) return 0;
+  auto rest = std::string_view(schedule).substr(at + key.size());
+  return detail::take_number<unsigned>(rest).value_or(0);
 }
 
 simulator::simulator(simulation_options const& options, machine const* where, point sizes, std::string kind)
