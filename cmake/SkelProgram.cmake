@@ -15,3 +15,13 @@ function(skel_add_program name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} ${shared} skel_warnings)
   set_property(GLOBAL APPEND PROPERTY skel_programs ${name})
 endfunction()
+
+# skel_add_simulation(sources... LINK libraries...): adds a job to skel-simulate, if it is built.
+function(skel_add_simulation)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  if(TARGET skel-simulate)
+    list(TRANSFORM arg_UNPARSED_ARGUMENTS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    target_sources(skel-simulate PRIVATE ${arg_UNPARSED_ARGUMENTS})
+    target_link_libraries(skel-simulate PRIVATE ${arg_LINK})
+  endif()
+endfunction()

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,25 +17,5 @@ namespace skel::simulate {
 /// every platform.
 [[nodiscard]] std::vector<double> task_costs(std::string const& spec, std::optional<std::uint64_t> tasks,
                                              std::uint64_t seed);
-
-/// A CSV file, line by line. Throws usage_error `path:line: expected X, found "..."`.
-class csv_table {
- public:
-  /// Reads the first line, which must be `header`.
-  csv_table(std::string const& path, std::string_view header);
-  /// Reads the next line. Returns false at the end.
-  bool next();
-  [[nodiscard]] std::size_t size() const { return fields_.size(); }
-  [[nodiscard]] std::string const& text(std::size_t i) const { return fields_.at(i); }
-  /// Returns NaN if the field is no number.
-  [[nodiscard]] double number(std::size_t i) const;
-  void expect(bool good, std::string const& what) const;
-
- private:
-  std::string path_, line_;
-  std::ifstream file_;
-  std::size_t at_ = 0;
-  std::vector<std::string> fields_;
-};
 
 }  // namespace skel::simulate

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "base/one_line.hpp"
+#include "program/csv_table.hpp"
 #include "skel/error.hpp"
-#include "tools/simulate/costs.hpp"
 
 namespace skel::simulate {
 
@@ -30,7 +30,7 @@ layer_costs::layer_costs(group_options const& o, std::size_t result_bytes)
 // `next,LAYER,ROW,SECONDS,`. Optional: `packet,LAYER,ROW,,BYTES` for a packet that ends with this row, 0
 // or 1.
 void layer_costs::read(std::string const& path) {
-  csv_table file(path, "what,layer,row,seconds,bytes");
+  program::csv_table file(path, "what,layer,row,seconds,bytes");
   std::map<std::string, rows_of_layers*> const kinds{
       {"row", &rows_}, {"first", &first_}, {"next", &next_}, {"packet", &packets_}};
   while (file.next()) {

@@ -8,6 +8,8 @@
 #include <map>
 #include <numeric>
 
+#include "base/duration.hpp"
+#include "base/text.hpp"
 #include "program/paths.hpp"
 #include "program/run_tool.hpp"
 #include "skel/error.hpp"
@@ -16,26 +18,17 @@
 #include "tools/simulate/costs.hpp"
 #include "tools/simulate/layer_costs.hpp"
 #include "tools/simulate/simulation.hpp"
-#if SKEL_SIMULATE_COMPONENTS
-#include "tools/simulate/components.hpp"
-#endif
-#include "base/duration.hpp"
-#include "base/text.hpp"
 
 namespace {
 
 using namespace skel::simulate;
 
-std::vector<std::string> const skeletons {
-  "farm",
-#if SKEL_SIMULATE_SEARCH
-      "ring_steal",
-#endif
-#if SKEL_SIMULATE_COMPONENTS
-      "divide_and_conquer",
-#endif
-      "multi_host", "bsp", "calibrate",
-};
+std::vector<std::string> skeletons_of(options const& o) {
+  std::vector<std::string> all{"farm", "ring_steal", "multi_host", "bsp", "calibrate"};
+  for (auto const& job : o.jobs)
+    if (std::ranges::find(all, job->skeleton()) == all.end()) all.insert(all.begin() + 2, job->skeleton());
+  return all;
+}
 
 planned_failure parse_failure(std::string const& text, int ranks) {
   planned_failure planned;
@@ -64,7 +57,9 @@ planned_failure parse_failure(std::string const& text, int ranks) {
 
 // Rejects options that do not apply to this skeleton. The name of an option group starts with its
 // skeleton's name.
-void check_skeleton_options(CLI::App const& app, std::string const& skeleton) {
+void check_skeleton_options(CLI::App const& app, options const& of) {
+  auto const& skeleton = of.skeleton;
+  auto const skeletons = skeletons_of(of);
   auto const refuse = [&](std::string const& name, std::string const& owners) {
     throw skel::usage_error(fmt::format("{} applies to --skeleton {}, not to {}", name, owners, skeleton));
   };
@@ -146,53 +141,6 @@ void add_superstep_options(CLI::App& app, options& o) {
       ->group(group);
 }
 
-#if SKEL_SIMULATE_COMPONENTS
-void add_divide_options(CLI::App& app, options& o) {
-  auto const group = "divide_and_conquer: connected components";
-  auto const choice = [&](char const* name, std::string& value, std::vector<std::string> const& known,
-                          char const* text) {
-    app.add_option(name, value, text)->capture_default_str()->check(CLI::IsMember(known))->group(group);
-  };
-  app.add_option("--generate", o.graphs, "graph, as in skel-components; may be repeated")
-      ->type_name("SPEC")
-      ->allow_extra_args(false)
-      ->group(group);
-  app.add_option("--repetitions", o.repetitions, "runs of every graph; each adds a line to --samples")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000))
-      ->group(group);
-  choice("--kind", o.kind, {"hypercube", "tree", "embarrassing"},
-         "structure in which ranks divide and combine");
-  choice("--local", o.local, {"union-find", "dfs"}, "algorithm of a single rank");
-  choice("--exchange", o.exchange, {"cheapest", "dense"}, "encoding that partners exchange");
-  app.add_option("--measurements", o.measurements, "runs of each block of the job; its cost is the median")
-      ->type_name("N")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000))
-      ->group(group);
-  app.add_option("--cost-scale", o.cost_scale, "factor of the measured cost of a block")
-      ->type_name("X")
-      ->capture_default_str()
-      ->check(CLI::Range(1e-6, 1e6))
-      ->group(group);
-  app.add_option("--noise", o.noise, "relative standard deviation of each block's cost, drawn with --seed")
-      ->type_name("X")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 0.3))
-      ->group(group);
-  app.add_option("--record", o.record,
-                 "write the cost of each block, so that the run can be repeated exactly")
-      ->type_name("FILE.csv")
-      ->group(group);
-  app.add_option("--replay", o.replay, "read the costs of blocks from a recorded file")
-      ->type_name("FILE.csv")
-      ->check(CLI::ExistingFile)
-      ->group(group);
-  skel::program::rarely_used(
-      app, {"--repetitions", "--measurements", "--cost-scale", "--noise", "--record", "--replay"});
-}
-#endif
-
 void add_options(CLI::App& app, options& o) {
   auto const group = "Simulation";
   app.add_option("--platform", o.platform, "JSON file or name of a built-in platform")
@@ -211,13 +159,10 @@ void add_options(CLI::App& app, options& o) {
       ->group(group);
   app.add_option("--skeleton", o.skeleton, "skeleton to simulate")
       ->capture_default_str()
-      ->check(CLI::IsMember(skeletons))
+      ->check(CLI::IsMember(skeletons_of(o)))
       ->group(group);
-#if SKEL_SIMULATE_SEARCH
+  for (auto const& job : o.jobs) job->add_options(app);
   auto const search = "ring_steal: search of a tree";
-  auto* const tree = app.add_option(
-      "--tree", o.tree, "UTS tree to search, as in skel-search; --costs gives the cost of a node");
-  tree->capture_default_str()->group(search);
   app.add_option("--take", o.take, "tasks that a thief receives: one or half")
       ->capture_default_str()
       ->check(CLI::IsMember({"one", "half"}))
@@ -227,10 +172,6 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::IsMember({"successors", "predecessors", "doubling"}))
       ->group(search);
-#endif
-#if SKEL_SIMULATE_COMPONENTS
-  add_divide_options(app, o);
-#endif
   add_group_options(app, o.groups);
   add_superstep_options(app, o);
   app.add_option("--machine", o.machine, "machine file to write, for skel-model")
@@ -240,9 +181,7 @@ void add_options(CLI::App& app, options& o) {
       app.add_option("--tasks", o.tasks,
                      "number of tasks [lines of the costs file]; ring_steal: run a list instead of a search");
   tasks->type_name("N")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))->group(group);
-#if SKEL_SIMULATE_SEARCH
-  tasks->excludes(tree);
-#endif
+  if (auto* const tree = app.get_option_no_throw("--tree")) tasks->excludes(tree);
   app.add_option("--costs", o.costs,
                  "seconds per task at power 1: constant:C, uniform:LOW,HIGH, exponential:MEAN, "
                  "pareto:LEAST,SHAPE, a file with one number per line, or a samples file")
@@ -305,13 +244,14 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
 std::function<void(skel::context&)> body_of(options const& o, int ranks,
                                             std::vector<planned_failure> const& failures, result& out) {
   if (o.skeleton == "calibrate") return [&o](skel::context& ctx) { calibrate(ctx, o); };
-#if SKEL_SIMULATE_COMPONENTS
-  if (o.skeleton == "divide_and_conquer") {
-    auto const all = std::make_shared<components_simulation>(o);
-    out.afterwards = [all] { all->save_trace(); };
-    return [all, &out](skel::context& ctx) { all->run(ctx, out); };
-  }
-#endif
+  auto const ring = skel::any_schedule(fmt::format("ring:take={},order={}", o.take, o.order)).policy();
+  skel::ring_steal_options steal;
+  steal.take = ring.take;
+  steal.order = ring.order;
+  if (!o.tasks || o.skeleton != "ring_steal")
+    for (auto const& job : o.jobs)
+      if (job->skeleton() == o.skeleton)
+        return job->start({o.common, o.seed, task_costs(o.costs, 1, o.seed).front(), steal}, out);
   if (o.skeleton == "multi_host")
     return [&o, &out, costs = std::make_shared<layer_costs>(o.groups, o.result_bytes),
             shared = std::make_shared<std::shared_ptr<void>>()](skel::context& ctx) {
@@ -322,17 +262,14 @@ std::function<void(skel::context&)> body_of(options const& o, int ranks,
     out.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
     return [&, costs = std::move(costs)](skel::context& ctx) { simulate_supersteps(ctx, o, costs, out); };
   }
-  bool const farms = o.skeleton == "farm";
-  auto costs = task_costs(o.costs, farms || o.tasks ? o.tasks : 1, o.seed);
-#if SKEL_SIMULATE_SEARCH
-  if (!farms && !o.tasks)
-    return [&, node = costs.front()](skel::context& ctx) { simulate_search(ctx, o, node, out); };
-#endif
+  if (o.skeleton == "ring_steal" && !o.tasks)
+    throw skel::usage_error("--skeleton ring_steal: missing --tasks N");
+  auto costs = task_costs(o.costs, o.tasks, o.seed);
   out.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
-#if SKEL_SIMULATE_SEARCH
-  if (!farms)
-    return [&, costs = std::move(costs)](skel::context& ctx) { simulate_stealing(ctx, o, costs, out); };
-#endif
+  if (o.skeleton == "ring_steal")
+    return [&, steal, costs = std::move(costs)](skel::context& ctx) {
+      simulate_stealing(ctx, steal, costs, out);
+    };
   return [&, costs = std::move(costs)](skel::context& ctx) { simulate_farm(ctx, o, costs, failures, out); };
 }
 
@@ -350,7 +287,7 @@ void leave_report(options const& o, skel::sim::platform const& platform, result&
   if (o.longest_first) out.run.fields.emplace_back("longest_first", true);
   out.run.problem.insert(out.run.problem.begin(), {"platform", platform.name});
   if (tasks) out.run.problem.emplace_back("costs", o.costs);
-  skel::program::write_run_files(o.common, program_name, out.run, out.traces);
+  skel::program::write_run_files(o.common, simulator_name, out.run, out.traces);
   if (!o.common.quiet) print_table(r, platform, out.cost, ideal);
 }
 
@@ -366,12 +303,11 @@ int simulate(options const& o) {
     if (!failures.back().results) platform.failures.push_back(failures.back().at);
   }
   skel::program::check_outputs(o.common);
-  for (auto const* path : {&o.machine, &o.record})
-    if (!path->empty()) skel::program::check_writable(*path);
+  if (!o.machine.empty()) skel::program::check_writable(o.machine);
   if (o.skeleton == "calibrate" && o.machine.empty())
     throw skel::usage_error("--skeleton calibrate: missing --machine FILE.json");
   skel::sim::run_options how;
-  how.program = program_name;
+  how.program = simulator_name;
   how.trace = o.common.traces();
   how.suspect_after_seconds = skel::detail::parse_duration(o.suspect_after).count();
 
@@ -390,9 +326,11 @@ int run_program(std::vector<std::string> words);
 
 int run_program(int argc, char** argv) {
   options o;
+  for (auto const make : skel::program::simulated_jobs()) o.jobs.push_back(make());
+  std::ranges::sort(o.jobs, std::ranges::greater{}, &skel::program::simulated_job::skeleton);
   CLI::App const* line = nullptr;
   return skel::program::run_tool(
-      argc, argv, {program_name, "Runs a skeleton on a simulated cluster."},
+      argc, argv, {simulator_name, "Runs a skeleton on a simulated cluster."},
       [&](CLI::App& app) {
         line = &app;
         add_options(app, o);
@@ -406,13 +344,13 @@ int run_program(int argc, char** argv) {
         }
         if (!o.batch.empty())
           return run_batch(read_batch(o.batch), [](auto words) { return run_program(std::move(words)); });
-        check_skeleton_options(*line, o.skeleton);
+        check_skeleton_options(*line, o);
         return simulate(o);
       });
 }
 
 int run_program(std::vector<std::string> words) {
-  words.insert(words.begin(), program_name);
+  words.insert(words.begin(), simulator_name);
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (auto& w : words) pointers.push_back(w.data());

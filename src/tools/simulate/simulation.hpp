@@ -2,21 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "program/options.hpp"
-#include "program/run_files.hpp"
-#include "skel/context.hpp"
+#include "program/simulation.hpp"
 #include "skel/multi_host.hpp"
 #include "skel/sim/platform.hpp"
 
 namespace skel::simulate {
 
-inline constexpr char const* program_name = "skel-simulate";
+using program::simulator_name;
+using result = program::simulation_result;
 
 /// Options of multi_host: sizes, costs and the enabled measures.
 struct group_options {
@@ -39,23 +37,14 @@ struct group_options {
 
 struct options {
   program::common_options common;
+  std::vector<std::unique_ptr<program::simulated_job>> jobs;
   std::string platform = "lee-1997-14";
   bool list = false;
   std::string batch;
   std::optional<int> ranks;
   std::string skeleton = "farm";
-  std::string tree = "T1";
   std::string take = "half";
   std::string order = "doubling";
-  std::vector<std::string> graphs{"uniform:n=64000,m=64000,seed=1"};
-  std::string kind = "hypercube";
-  std::string exchange = "cheapest";
-  std::string local = "union-find";
-  std::string record, replay;
-  int measurements = 3;
-  double cost_scale = 1;
-  double noise = 0;
-  int repetitions = 1;
   std::string machine;
   std::optional<std::uint64_t> tasks;
   std::string costs = "exponential:1s";
@@ -76,22 +65,11 @@ struct planned_failure {
   std::optional<std::uint64_t> results;
 };
 
-/// The result on the root.
-struct result {
-  program::run_outcome run;
-  std::vector<observe::rank_trace> traces;
-  std::uint64_t wrong = 0;           ///< number of wrong results
-  std::uint64_t checked = 0;         ///< results of multi_host that the sinks checked
-  double cost = 0;                   ///< of all work, in seconds at power 1
-  std::function<void()> afterwards;  ///< called after a successful simulation
-};
-
 void simulate_farm(context& ctx, options const& o, std::vector<double> const& costs,
                    std::vector<planned_failure> const& failures, result& out);
-/// Searches a UTS tree with ring_steal.
-void simulate_search(context& ctx, options const& o, double node_seconds, result& out);
 /// Runs a list of tasks with ring_steal.
-void simulate_stealing(context& ctx, options const& o, std::vector<double> const& costs, result& out);
+void simulate_stealing(context& ctx, ring_steal_options const& how, std::vector<double> const& costs,
+                       result& out);
 /// Slices that hosts read and rows that workers process. `shared` is common to all ranks.
 class layer_costs;
 void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,

@@ -1,4 +1,4 @@
-#include "tools/simulate/block_costs.hpp"
+#include "block_costs.hpp"
 
 #include <fmt/format.h>
 #include <time.h>
@@ -8,19 +8,19 @@
 #include <numbers>
 #include <random>
 
-#include "base/one_line.hpp"
+#include "program/csv_table.hpp"
+#include "program/text.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "tools/simulate/costs.hpp"
 
-namespace skel::simulate {
+namespace components {
 
 namespace {
 
 constexpr char const* header = "call,rank,phase,number,seconds";
 
 std::map<block_key, double> read_trace(std::string const& path) {
-  csv_table file(path, header);
+  skel::program::csv_table file(path, header);
   std::map<block_key, double> trace;
   auto const whole = [&](std::size_t i) {
     double const x = file.number(i);
@@ -62,10 +62,10 @@ double block_costs::next(int call, int rank, std::string const& phase, std::vect
   if (!settings_.replay.empty()) {
     auto const at = trace_.find(k);
     if (at == trace_.end())
-      throw usage_error(
-          detail::one_line(fmt::format("{}: missing {} {} of call {} on rank {}: the trace was recorded with "
-                                       "other ranks, graphs, kind or repetitions",
-                                       settings_.replay, k.phase, k.number, k.call, k.rank)));
+      throw skel::usage_error(skel::program::one_line(
+          fmt::format("{}: missing {} {} of call {} on rank {}: the trace was recorded with "
+                      "other ranks, graphs, kind or repetitions",
+                      settings_.replay, k.phase, k.number, k.call, k.rank)));
     cost = at->second;
   }
   used_[k] = cost;
@@ -90,4 +90,4 @@ double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-}  // namespace skel::simulate
+}  // namespace components

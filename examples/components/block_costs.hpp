@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-namespace skel::simulate {
+namespace components {
 
 /// Identifies a block by the index of its call, its rank, its function, and its index within these.
 struct block_key {
@@ -54,4 +54,4 @@ class block_costs {
 /// CPU seconds used by this thread.
 [[nodiscard]] double thread_seconds();
 
-}  // namespace skel::simulate
+}  // namespace components
