@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "byte_source.hpp"
+#include "formats.hpp"
 #include "picture_size.hpp"
 #include "program/command_line.hpp"
 #include "program/json.hpp"
@@ -21,18 +21,12 @@ namespace {
 
 using nlohmann::json;
 using skel::program::json_reader;
+using volume_data::trimmed;
 
 constexpr std::size_t longest_line = std::size_t{1} << 16;
 /// Options that are commands too.
 constexpr std::array option_words = {"size", "background", "frames", "field", "variable", "time"};
 constexpr std::array other_words = {"spec", "file", "render", "quit"};
-
-std::string_view trimmed(std::string_view text) {
-  constexpr auto blanks = " \t\r\n";
-  auto const first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 [[noreturn]] void refuse(std::string const& word) {
   std::vector<std::string_view> known(specification_keys.begin(), specification_keys.end());
