@@ -30,7 +30,9 @@ def options_in(*files):
 def options_of(program):
     name = program.removeprefix("skel-")
     folder = PROJECT / ("examples" if (PROJECT / "examples" / name).is_dir() else "src/tools") / name
-    return options_in(*folder.rglob("*.cpp"))
+    jobs = set(PROJECT.glob("examples/*/simulation.cpp"))  # of skel-simulate
+    own = set(folder.rglob("*.cpp"))
+    return options_in(*(own | jobs if name == "simulate" else own - jobs))
 
 
 def listed(text):
