@@ -150,7 +150,7 @@ class collapser {
         return false;
     }
     if (common != 2) return false;
-    // Of a tetrahedron two triangles on the same vertices would remain.
+    // A tetrahedron would leave two triangles on the same vertices.
     auto const third = [&](index t, index of) {
       auto c = patch_.triangles[t];
       std::ranges::sort(c);
@@ -209,7 +209,7 @@ class collapser {
     auto const& c = patch_.triangles[t];
     return c[0] == v ? 0 : c[1] == v ? 1 : 2;
   }
-  /// Of the triangles that a collapse changes, if u and v were at these places.
+  /// The quality of the triangles that a collapse changes, if u and v were at these places.
   [[nodiscard]] quality changed(candidate const& c, vector3 const& u, vector3 const& v) const {
     quality all;
     if (!fixed(c.v)) add_sample(all, look(u).off, 1), add_sample(all, look(v).off, 1);

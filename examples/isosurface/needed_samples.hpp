@@ -13,7 +13,7 @@ namespace isosurface {
 
 class needed_samples {
  public:
-  /// Of rows [nodes.first, nodes.end - 1) of cells; `layer` is whole, `samples` are the rows of
+  /// For rows [nodes.first, nodes.end - 1) of cells; `layer` is whole, `samples` are the rows of
   /// samples on which these nodes depend.
   needed_samples(node_grid const& grid, layer_view const& layer, range nodes, range samples);
 

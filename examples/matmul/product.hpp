@@ -17,7 +17,7 @@ namespace matmul {
 struct sizes {
   std::uint64_t order = 1024;
   std::uint64_t width = 64;
-  std::uint64_t rounds = 1;  // C is the sum of so many equal products, for runs that last longer
+  std::uint64_t rounds = 1;  // C is the sum of this many equal products, for runs that last longer
   int idle = 0;
   [[nodiscard]] std::uint64_t panels() const { return (order + width - 1) / width; }
   /// The number of supersteps that multiply: one per panel and round.

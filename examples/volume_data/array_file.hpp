@@ -84,7 +84,7 @@ class array_file {
   /// Sizes of the stored chunks, the slowest dimension first; empty if the values are contiguous.
   /// Throws if the values cannot be read.
   [[nodiscard]] virtual std::vector<std::size_t> chunks(array_variable const& of) const = 0;
-  /// Makes the variable's cache hold so many bytes of chunks.
+  /// Makes the variable's cache hold `bytes` bytes of chunks.
   virtual void set_cache(array_variable const& of, std::size_t bytes) = 0;
   /// The most values that can have been written, however well they are compressed.
   [[nodiscard]] virtual double written(array_variable const& of) const = 0;

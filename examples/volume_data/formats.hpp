@@ -29,7 +29,7 @@ struct variable_info {
 [[nodiscard]] std::vector<variable_info> list_netcdf(std::string const& path);
 [[nodiscard]] std::vector<variable_info> list_hdf5(std::string const& path);
 
-/// Throws usage_error unless choice.time is one of so many times.
+/// Throws usage_error unless choice.time is below `times`.
 void require_time(std::string const& path, volume_choice const& choice, std::size_t times);
 
 /// A volume with stored values; `swapped`: in the opposite of the machine's byte order.

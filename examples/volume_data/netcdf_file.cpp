@@ -147,7 +147,7 @@ bool netcdf_file::is_floating(array_variable const& of, char const* name) const 
   return nc_inq_atttype(of.group, of.id, name, &type) == NC_NOERR && (type == NC_FLOAT || type == NC_DOUBLE);
 }
 
-// Of values that were never written. A byte has none: all of its values are used.
+// The value of places that were never written. A byte has none: all of its values are used.
 std::optional<double> netcdf_file::default_fill(array_variable const& of) const {
   if (!of.type) return std::nullopt;
   switch (*of.type) {

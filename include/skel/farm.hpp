@@ -64,7 +64,7 @@ struct farm_options {
   /// (docs/how-to/audit-results.md). 0: no audits.
   double audit = 0;
   /// For a task function that takes a team: how many ranks run a task together, a number or a function
-  /// of the task's number. The ranks that there are, if they are fewer.
+  /// of the task's number. All ranks, if there are fewer.
   skel::team_size team_size{};
   /// What task i costs, in any unit: finite and at least 0. The most costly tasks begin first, those of equal
   /// cost in the order of their numbers, so that the run does not end with one long task. The result must be

@@ -1,6 +1,6 @@
 // Ends a call early, from outside.
 //
-// std::stop_source enough;  // requested by another thread, or by the sink
+//     std::stop_source enough;  // requested by another thread, or by the sink
 //     skel::farm(ctx, source, f, schedule, sink, {.stop = enough.get_token()});
 #pragma once
 

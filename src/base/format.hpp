@@ -1,6 +1,5 @@
 // fmt::format, compiled once. Header-only fmt, which adds nothing to the installed files, costs 4 s
 // in each file that formats, and 10 s under the sanitizers.
-// file that formats, and 10 s under the sanitizers.
 #pragma once
 
 #include <fmt/core.h>

@@ -261,7 +261,7 @@ void bsp_run::please_stop() {
 
 // --- report and progress
 
-// Of the call and its last epoch.
+// Identifies the call and its last epoch.
 std::uint64_t bsp_run::hash_of_run() const {
   std::uint64_t const numbers[] = {key_.context, key_.number, member_.epoch()};
   xxh3_hasher hash;

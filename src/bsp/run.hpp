@@ -84,7 +84,7 @@ class bsp_run final : public peer_run {
   std::optional<role::bsp_conductor> conductor_;
   bundles_by_step bundles_;                       // received bundles, by epoch and superstep
   std::vector<std::vector<std::byte>> outgoing_;  // of the latest superstep, by place
-  // Of the job that is running:
+  // The messages of the job that is running:
   std::vector<arrival> came_;
   std::vector<std::span<std::byte const>> came_from_;  // their bytes, by place
   // Memory of earlier supersteps, which is reused: allocations would cost as much as MPI's calls.

@@ -20,7 +20,7 @@ namespace skel::role {
 namespace {
 /// To the root, after hello: this rank's statement follows.
 struct opinion {};
-/// From the root to all: the statements of so many ranks follow, each with its rank.
+/// From the root to all: `statements` statements follow, each with its rank.
 struct heard {
   std::uint64_t statements = 0;
 };

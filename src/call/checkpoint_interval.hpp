@@ -19,7 +19,7 @@ class checkpoint_interval {
 
   /// This run resumes one with this history. It has failed, unless it ended in an orderly way.
   void resumed(storage::run_history const& past);
-  /// This run has computed for so many seconds in all.
+  /// This run has computed for `seconds` in all.
   void ran(double seconds) { here_ = seconds; }
   /// A failure undid the work since the last checkpoint, and the run goes on.
   void failed() { ++past_.failures; }

@@ -35,7 +35,7 @@ detector::detector(int self, int size, double suspect_after, bool always, double
       always_(always),
       last_beat_(now - interval_ * phase_of(self)) {
   int const first = tree_.leader_of(self);
-  int watched = 1;  // about so many
+  int watched = 1;  // ranks, roughly
   int places = size;
   if (self == 0) {
     watched = tree_.block_end(0) + size / tree_.block_end(0);

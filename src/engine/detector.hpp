@@ -107,7 +107,7 @@ class detector {
     auto const at = static_cast<int>(place);
     return self_ == 0 || at == 0 ? at : tree_.leader_of(self_) + at - 1;
   }
-  // Of each block, the leader alone is usually watched by the root: their turns differ.
+  // The root usually watches the leader of each block only: ranks of one block have different turns.
   [[nodiscard]] std::size_t turn_of(int rank) const {
     return static_cast<std::size_t>(rank + tree_.block_of(rank)) % turns_;
   }

@@ -24,8 +24,8 @@ struct host_place {
 [[nodiscard]] int devices_of_rank(int devices, host_place place);
 /// The device of a compute thread. The threads of a rank take turns at its devices.
 [[nodiscard]] std::optional<int> device_of(int devices, host_place place, unsigned thread);
-/// The compute threads of a rank with so many devices: `per_device` for each, or `threads` if the rank
-/// has none or `per_device` is 0.
+/// The compute threads of a rank with `devices_of_rank` devices: `per_device` for each, or `threads` if the
+/// rank has none or `per_device` is 0.
 [[nodiscard]] int threads_with_devices(int threads, int per_device, int devices_of_rank);
 
 /// Where a rank computes. Set by the code that makes the engine.

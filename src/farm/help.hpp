@@ -18,7 +18,7 @@ class farm_help {
   /// Handling `count` results took `seconds`. The root's `own` results are objects or in place; results of
   /// other ranks are bytes.
   void handled_results(bool own, std::uint64_t count, double seconds);
-  /// Must not be called inside a long task, when the root cannot take the tasks that it keeps.
+  /// Not for use inside a long task: the root could not take the tasks that it keeps.
   [[nodiscard]] bool root_is_at_it(double t) const;
   [[nodiscard]] bool costs_more_than_it_brings(double t) const;
 

@@ -34,7 +34,7 @@ double makespan(std::vector<int> const& size, std::vector<double> const& seconds
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
     return size[a] != size[b] ? size[a] > size[b] : seconds[a] > seconds[b];
   });
-  using end = std::pair<double, int>;  // when so many ranks become free
+  using end = std::pair<double, int>;  // when this number of ranks becomes free
   std::priority_queue<end, std::vector<end>, std::greater<>> running;
   double now = 0;
   int free = ranks;

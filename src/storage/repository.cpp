@@ -149,7 +149,7 @@ std::vector<stored_generation> repository::candidates() const {
   if (all.empty()) return all;
   std::erase_if(all, [&](auto const& g) {
     bool const lost = g.state() == condition::lost;
-    // Of the increments on a lost generation, the first speaks for all.
+    // Several increments on one lost generation give one line.
     if (lost && (g.own_state() == condition::lost || !g.base || g.base->own_state() == condition::lost))
       report_(detail::format("generation {} is lost: {}", g.plan.generation, what_is_lost(g)));
     return lost;

@@ -21,7 +21,7 @@
 namespace skel::storage {
 
 inline constexpr std::uint32_t shard_schema = 1;
-/// Of the parts of a generation with a base, which a reader must not take for the whole content.
+/// Marks the parts of a generation with a base, which a reader must not take for the whole content.
 inline constexpr std::uint32_t increment_schema = 2;
 
 struct shard_header {

@@ -118,7 +118,7 @@ mesh_summary part_writer::finish() const {
   file.write("</PPolyData>\n</VTKFile>\n");
   file.commit();
   for (auto const& entry : fs::directory_iterator(folder_)) {
-    // Of hosts that were lost while they wrote, and of an older mesh with more layers.
+    // Parts of hosts that were lost while they wrote, and of an older mesh with more layers.
     auto const name = entry.path().filename().string();
     unsigned long layer = 0;
     bool const older = std::sscanf(name.c_str(), "layer-%6lu.vtp", &layer) == 1 && layer >= grid_.layers() &&

@@ -15,7 +15,7 @@ struct mesh_summary {
   std::string xxh3;
 };
 
-/// Of all positions, normals and triangles.
+/// A hash of all positions, normals and triangles.
 [[nodiscard]] std::string mesh_hash(mesh const& m);
 
 /// Layers are meshes of their own (surface_options::layers_apart): those between two layers both

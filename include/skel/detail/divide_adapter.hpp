@@ -24,7 +24,6 @@ namespace detail {
 
 // The number of problems that each division on the way down made. Solutions are combined once that
 // many are complete.
-// are together.
 using division_counts = std::vector<std::uint32_t>;
 
 template <class Problem>

@@ -41,7 +41,7 @@ struct bundle {
   friend bool operator==(bundle const&, bundle const&) = default;
 };
 
-/// So many bundles travel to the member at place `to`.
+/// `bundles` bundles travel to the member at place `to`.
 struct notice {
   std::uint32_t to = 0;
   std::uint64_t bundles = 0;

@@ -25,7 +25,7 @@ namespace skel::role {
 /// A regular value. Places are those of an epoch, 0 to members - 1.
 class superstep_end {
  public:
-  /// The number of rounds for so many members.
+  /// The number of rounds for `members` members.
   static constexpr unsigned rounds(std::size_t members) {
     return static_cast<unsigned>(std::bit_width(members - 1));
   }

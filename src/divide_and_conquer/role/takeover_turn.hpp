@@ -16,7 +16,6 @@ namespace skel::role {
 /// before each such job and runs it alone: it asks when nothing runs, and starts nothing else until
 /// the job is done. If the rank is lost meanwhile, the root knows what it was running. The root's
 /// own jobs continue while it waits, because it is the last to be allowed.
-/// last to be allowed.
 ///
 /// A regular value.
 class takeover_turn {

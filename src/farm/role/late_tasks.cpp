@@ -17,7 +17,7 @@ constexpr double overdue = 3;
 // Ranks that have other tasks copy only what has run for this many times its average cost, or copies of
 // ordinary tasks would delay the end.
 constexpr double far_longer = 8;
-// So many of the fastest ranks are considered for them.
+// This many of the fastest ranks are considered for them.
 constexpr std::ptrdiff_t most_takers = 64;
 
 // The expected cost of tasks of which `done` has been run.

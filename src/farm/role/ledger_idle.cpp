@@ -10,8 +10,8 @@ namespace skel::role {
 namespace {
 // Seconds between two searches for late tasks.
 constexpr double look_again = 0.01;
-// A search in vain holds for slower ranks too, for so long per rank: a search looks at each rank for some 50
-// ns.
+// After a search in vain, slower ranks do not search for this time per rank. A search takes some 50 ns per
+// rank.
 constexpr double in_vain = 5e-6;
 }  // namespace
 

@@ -11,7 +11,7 @@ void rank_loads::has_threads(rank_id rank, std::uint64_t threads) {
 }
 
 namespace {
-// Of rank_loads::victims.
+// Orders the victims.
 std::pair<double, rank_id> key_of(std::uint64_t waiting, double speed, rank_id rank) {
   auto const n = static_cast<double>(waiting);
   return {-(speed > 0 ? n / speed : n), rank};

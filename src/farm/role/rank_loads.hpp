@@ -25,7 +25,7 @@ class rank_loads {
   void granted(rank_id rank, std::uint64_t tasks);
   /// The rank's own report replaces the assumptions.
   void told(rank_id rank, farm::load const& here);
-  /// The results of so many of its tasks have come.
+  /// The results of `tasks` of its tasks have come.
   void finished(rank_id rank, std::uint64_t tasks) { ranks_[rank].finished += tasks; }
   void lost(rank_id rank);
   /// A thief found no waiting tasks there.

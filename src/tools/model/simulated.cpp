@@ -223,7 +223,7 @@ bool simulator::varies(simulated_run const& run) const {
   return relative_error(*work, at) > 0;
 }
 
-// What --costs of skel-simulate says: of so many tasks, or shares of supersteps.
+// The value of skel-simulate's --costs: a file of `tasks` costs, or of shares of supersteps.
 std::string simulator::task_costs(simulated_run const& run, std::optional<std::uint64_t> seed, double tasks,
                                   program::temporary_folder const& folder) const {
   if (!options_.costs.empty() && !observed_) return options_.costs;

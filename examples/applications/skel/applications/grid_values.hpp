@@ -13,7 +13,7 @@ namespace volume_data {
 struct grid_values {
   std::span<float const> values;      ///< x fastest; size[0] * size[1] * size[2] of them
   std::array<std::size_t, 3> size{};  ///< grid points along x, y, z; at least 2 each
-  /// Of the points along each axis, finite and increasing. Empty: 0, 1, 2, ...
+  /// Coordinates of the points along each axis, finite and increasing. Empty: 0, 1, 2, ...
   std::array<std::vector<double>, 3> coordinates{};
 };
 
