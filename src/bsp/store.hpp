@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "call/store_writer.hpp"
+#include "checkpoint/store_writer.hpp"
 #include "skel/detail/deferred_packing.hpp"
 #include "skel/report.hpp"
 #include "skel/storage/repository.hpp"

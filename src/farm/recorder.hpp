@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "call/store_writer.hpp"
+#include "checkpoint/store_writer.hpp"
 #include "result_log.hpp"
 #include "sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"

@@ -7,9 +7,9 @@
 
 #include "base/format.hpp"
 #include "base/memory.hpp"
-#include "call/checkpoint_interval.hpp"
 #include "call/power_probe.hpp"
 #include "call/quantum.hpp"
+#include "checkpoint/interval.hpp"
 #include "cost.hpp"
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "call/checkpoint_interval.hpp"
 #include "call/timed.hpp"
 #include "call/user_code.hpp"
+#include "checkpoint/interval.hpp"
 #include "run.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"

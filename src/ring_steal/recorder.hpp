@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "call/store_writer.hpp"
+#include "checkpoint/store_writer.hpp"
 #include "statement.hpp"
 
 namespace skel::detail {

@@ -12,9 +12,9 @@
 #include <numeric>
 #include <thread>
 
-#include "call/increments.hpp"
-#include "call/store_writer.hpp"
 #include "catch.hpp"
+#include "checkpoint/increments.hpp"
+#include "checkpoint/store_writer.hpp"
 #include "engine/context_access.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"

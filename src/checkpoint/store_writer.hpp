@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "call_description.hpp"
-#include "checkpoint_interval.hpp"
+#include "call/call_description.hpp"
 #include "disks/rank_files.hpp"
 #include "increments.hpp"
+#include "interval.hpp"
 #include "skel/report.hpp"
 #include "skel/storage/options.hpp"
 #include "skel/storage/repository.hpp"

@@ -1,5 +1,5 @@
 // Content that grows is saved in increments: damage, losses, deaths and merges.
-#include "call/increments.hpp"
+#include "checkpoint/increments.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,8 +7,8 @@
 
 #include "catch.hpp"
 #include "fewer.hpp"
-#include "repository_support.hpp"
 #include "skel/error.hpp"
+#include "storage/repository_support.hpp"
 
 using namespace skel::storage;
 using skel::detail::bases_to_keep;

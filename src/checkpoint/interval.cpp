@@ -1,9 +1,8 @@
-#include "checkpoint_interval.hpp"
+#include "interval.hpp"
 
 #include <cmath>
 
 #include "base/format.hpp"
-#include "call_description.hpp"
 #include "skel/error.hpp"
 
 namespace skel::detail {

@@ -1,5 +1,5 @@
 // The adaptive interval against the best fixed one, over failures with a Weibull distribution.
-#include "call/checkpoint_interval.hpp"
+#include "checkpoint/interval.hpp"
 
 #include <algorithm>
 #include <cmath>
