@@ -1,6 +1,5 @@
 #include "store.hpp"
 
-#include <chrono>
 #include <utility>
 
 #include "base/format.hpp"
@@ -27,22 +26,9 @@ std::vector<std::byte> logged(std::uint64_t stamp) {
 }  // namespace
 
 bsp_store::bsp_store(engine& of, checkpoint_options const& options, call_description what)
-    : engine_(of),
-      options_(options),
-      quiet_(of.options().quiet),
-      what_(std::move(what)),
-      places_(find_places(of.disks(), options)),
-      store_(
-          [&] {
-            auto o = store_options(options, store_content::parts, places_);
-            o.apart = [this](auto const& plan) { return log_ && log_->is_of_another_call(plan.stamp); };
-            return o;
-          }(),
-          [quiet = quiet_](std::string const& problem) {
-            if (!quiet) warn_of_store(problem);
-          },
-          *places_.files),
-      interval_(options) {}
+    : call_store(of, options, store_content::parts,
+                 [this](auto const& plan) { return log_ && log_->is_of_another_call(plan.stamp); }),
+      what_(std::move(what)) {}
 
 bsp_store::~bsp_store() { wait(); }
 
@@ -80,9 +66,10 @@ void bsp_store::write_now(done& d, std::uint32_t part) const {
 }
 
 std::optional<bsp_store::written> bsp_store::poll() {
-  if (!writing_.valid() || writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
-  auto d = writing_.get();
-  add_cost(costs_, d.what.cost);
+  auto finished = outcome_of(writing_);
+  if (!finished) return {};
+  auto& d = *finished;
+  add_cost(d.what.cost);
   if (d.what.error.empty()) interval_.saved(d.complete_seconds + d.what.cost.code + d.what.cost.write);
   costs_.serialise_seconds += d.complete_seconds;
   costs_.bytes = d.bytes;
@@ -90,7 +77,7 @@ std::optional<bsp_store::written> bsp_store::poll() {
   packed_ = std::move(d.part.packed);
   complete_ = std::move(d.complete);
   if (d.what.error.empty() && d.plan.parts == 1) ++costs_.saved;
-  if (!d.what.error.empty() && !quiet_) warn_of_store(d.what.error + " (the run goes on)");
+  if (!d.what.error.empty()) report_(d.what.error + " (the run goes on)");
   return std::move(d.what);
 }
 
@@ -116,7 +103,7 @@ std::vector<storage::generation_plan> bsp_store::open(bool again) {
   auto& stamps = log_->stamps();
   for (std::span<std::byte const> in(log); !in.empty();) stamps.insert(bytes::get_raw<std::uint64_t>(in));
   had_result_ = stamps.contains(complete_mark);
-  ask_at_start(store_, quiet_, [&](storage::repository const& store) {
+  ask_at_start([&](storage::repository const& store) {
     auto all = stamps.empty() ? std::vector<storage::stored_generation>() : store.candidates();
     std::erase_if(all, [&](auto const& g) { return !stamps.contains(g.plan.stamp); });
     for (auto const& g : all) at_start_.push_back(g.plan);
@@ -143,10 +130,8 @@ void bsp_store::complete() {
 }
 
 void bsp_store::fall_back(std::uint64_t bad, std::uint64_t instead) {
-  if (!quiet_) {
-    auto const from = instead > 0 ? detail::format("generation {}", instead) : std::string("the beginning");
-    warn_of_store(detail::format("generation {} cannot be read; the run resumes from {}", bad, from));
-  }
+  auto const from = instead > 0 ? detail::format("generation {}", instead) : std::string("the beginning");
+  report_(detail::format("generation {} cannot be read; the run resumes from {}", bad, from));
   if (costs_.restored_generation != bad) return;
   costs_.restored_generation = instead;
   for (auto const& plan : at_start_)
@@ -172,27 +157,18 @@ void bsp_store::commit(storage::generation_plan const& plan) {
   }
   committing_ = std::async(std::launch::async, [this, plan, history = interval_.history(false)] {
     written w{plan.generation, {}};
-    try {
-      w.cost = commit_and_clear(store_, plan, history);
-    } catch (std::exception const& bad) {
-      w.error = bad.what();
-    }
+    w.error = thrown_by([&] { w.cost = commit_and_clear(store_, plan, history); }).value_or("");
     return w;
   });
 }
 
 std::optional<bsp_store::written> bsp_store::poll_commit() {
   if (committed_) return std::exchange(committed_, std::nullopt);
-  if (!committing_.valid() || committing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    return {};
-  auto w = committing_.get();
-  add_cost(costs_, w.cost);
-  if (w.error.empty()) {
-    ++costs_.saved;
-  } else {
-    ++costs_.failed;
-    if (!quiet_) warn_of_store(w.error + " (the run goes on)");
-  }
+  auto w = outcome_of(committing_);
+  if (!w) return {};
+  add_cost(w->cost);
+  ++(w->error.empty() ? costs_.saved : costs_.failed);
+  if (!w->error.empty()) report_(w->error + " (the run goes on)");
   return w;
 }
 

@@ -12,14 +12,12 @@
 
 #include "checkpoint/store_writer.hpp"
 #include "skel/detail/deferred_packing.hpp"
-#include "skel/report.hpp"
-#include "skel/storage/repository.hpp"
 
 namespace skel::detail {
 
 /// Never calls the transport: the run polls and reports to the root. Every rank calls prepare() and
 /// read() for its part; the other functions of the second half are the root's.
-class bsp_store {
+class bsp_store : public call_store {
  public:
   bsp_store(engine& of, checkpoint_options const& options, call_description what);
   ~bsp_store();
@@ -45,7 +43,6 @@ class bsp_store {
   /// Reads a part of a generation. Throws skel::error if it is missing or unreadable.
   [[nodiscard]] std::vector<std::byte> read(std::uint64_t generation, std::uint32_t part);
   [[nodiscard]] std::uint32_t parts_of(std::uint64_t generation);
-  [[nodiscard]] checkpoint_report& costs() { return costs_; }
 
   // --- the root ---
   /// Opens the store and returns the generations to resume from, in order of preference; empty if
@@ -83,14 +80,9 @@ class bsp_store {
   void write_now(done& d, std::uint32_t part) const;
   [[nodiscard]] storage::stored_generation const& find(std::uint64_t generation);
 
-  engine& engine_;
-  checkpoint_options options_;
-  bool quiet_;
   call_description what_;
   std::optional<store_writer> log_;  // on the root: which generations hold parts of this call
   bool had_result_ = false;          // it says that an earlier run had the result
-  store_places places_;
-  storage::repository store_;
   std::future<done> writing_;
   std::vector<std::byte> packed_, complete_;  // memory of the previous part
   std::future<written> committing_;
@@ -99,9 +91,7 @@ class bsp_store {
   storage::generation_plan newest_;
   std::optional<storage::stored_generation> found_;  // the generation read last
   std::vector<storage::generation_plan> at_start_;   // generations that could be resumed from
-  checkpoint_interval interval_;
-  double start_ = 0, latest_ = 0;  // 0: not yet
-  checkpoint_report costs_;
+  double start_ = 0, latest_ = 0;                    // 0: not yet
 };
 
 }  // namespace skel::detail

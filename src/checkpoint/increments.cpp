@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "call_store.hpp"
 #include "skel/error.hpp"
-#include "store_writer.hpp"
 
 namespace skel::detail {
 

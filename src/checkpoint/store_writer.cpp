@@ -1,15 +1,12 @@
 #include "store_writer.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <tuple>
 #include <utility>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
+#include "call/user_code.hpp"
 #include "engine/engine.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
@@ -17,29 +14,6 @@
 #include "storage/paths.hpp"
 
 namespace skel::detail {
-
-void warn_of_store(std::string const& problem) {
-  std::fprintf(stderr, "skel: checkpoint: %s\n", one_line(problem).c_str());
-}
-
-void add_cost(checkpoint_report& to, storage::save_cost const& cost) {
-  to.code_seconds += cost.code;
-  to.transfer_seconds += cost.transfer;
-  to.write_seconds += cost.write;
-  to.sync_seconds += cost.sync;
-}
-
-storage::save_cost commit_and_clear(storage::repository const& to, storage::generation_plan const& plan,
-                                    storage::run_history const& history) {
-  auto const begin = std::chrono::steady_clock::now();
-  double const moved_before = transfer_of_this_thread();
-  to.commit(plan, history);
-  to.remove_old(plan);
-  storage::save_cost cost;
-  cost.transfer = transfer_of_this_thread() - moved_before;
-  cost.sync = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - cost.transfer;
-  return cost;
-}
 
 namespace {
 
@@ -49,79 +23,8 @@ std::string name_of_store(checkpoint_options const& o) {
   return join(all, ", ");
 }
 
-std::string executable_name() {
-#ifdef __linux__
-  return program_invocation_short_name;
-#else
-  return getprogname();
-#endif
-}
-
-// Changes with the format of the content, so that no version reads what it does not know.
-storage::identity writer_of(checkpoint_options const& options, store_content what) {
-  return {options.program.empty() ? executable_name() : options.program, options.version,
-          hash_text(what == store_content::calls ? "calls, format 1" : "parts, format 1")};
-}
-
-}  // namespace
-
-storage::repository_options store_options(checkpoint_options const& options, store_content what,
-                                          store_places const& where) {
-  if (where.places.empty()) throw usage_error("a checkpoint needs at least one directory: --store");
-  require_count("checkpoint", "remote_every", options.remote_every);
-  storage::repository_options r;
-  r.code = storage::code(options.code);
-  r.places = where.places;
-  r.home = where.home;
-  r.remote_every = options.remote_every;
-  r.object = options.resume_object;
-  if (!options.key_file.empty()) r.seal_with = storage::key::read(options.key_file);
-  r.identity = writer_of(options, what);
-  r.beside = {writer_of(options, what == store_content::calls ? store_content::parts : store_content::calls)};
-  return r;
-}
-
-store_writer::store_writer(engine& of, checkpoint_options const& options, call_description what)
-    : engine_(of),
-      options_(options),
-      quiet_(of.options().quiet),
-      places_(find_places(of.disks(), options)),
-      report_([quiet = quiet_](std::string const& problem) {
-        if (!quiet) warn_of_store(problem);
-      }),
-      store_(store_options(options, store_content::calls, places_), report_, *places_.files),
-      increments_(store_, report_),
-      what_(std::move(what)),
-      interval_(options) {
-  what_.add_hidden("problem", hash_text(options.problem));
-}
-
-store_writer::~store_writer() {
-  if (under_way_.valid()) under_way_.wait();
-  if (!session_) return;
-  ended_ = true;
-  std::ignore = history();
-  session_->log = increments_.take();
-  session_->length = length_;
-  auto& all = store_sessions::of(engine_);
-  all.leave(*session_);
-  if (number_ == 1 && !begun_) all.forget(name_of_store(options_));
-}
-
-void ask_at_start(storage::repository const& store, bool quiet,
-                  std::function<void(storage::repository const&)> const& ask) {
-  std::vector<std::string> problems;
-  try {
-    ask(store.reporting_to([&](std::string const& problem) { problems.push_back(problem); }));
-  } catch (usage_error const&) {
-    throw;
-  } catch (error const& bad) {
-    throw usage_error(bad.what());
-  }
-  if (!quiet)
-    for (auto const& p : problems) warn_of_store(p);
-}
-
+// Whether the run resumes from the store. Throws a usage_error that names a directory or a file if the store
+// holds what the options do not permit.
 bool resumes_from(storage::repository const& store, checkpoint_options const& options) {
   store.check_at_start();
   auto const where = join(options.store, ", ");
@@ -138,15 +41,34 @@ bool resumes_from(storage::repository const& store, checkpoint_options const& op
   return asked;
 }
 
+}  // namespace
+
+store_writer::store_writer(engine& of, checkpoint_options const& options, call_description what)
+    : call_store(of, options, store_content::calls), increments_(store_, report_), what_(std::move(what)) {
+  what_.add_hidden("problem", hash_text(options.problem));
+}
+
+store_writer::~store_writer() {
+  if (under_way_.valid()) under_way_.wait();
+  if (!session_) return;
+  ended_ = true;
+  std::ignore = history();
+  session_->log = increments_.take();
+  session_->length = length_;
+  auto& all = store_sessions::of(engine_);
+  all.leave(*session_);
+  if (number_ == 1 && !begun_) all.forget(name_of_store(options_));
+}
+
 // The first call of the program.
 void store_writer::open_store() {
-  if (!quiet_ && !places_.warning.empty()) warn_of_store(places_.warning);
-  ask_at_start(store_, quiet_, [&](storage::repository const& store) {
+  if (!places_.warning.empty()) report_(places_.warning);
+  ask_at_start([&](storage::repository const& store) {
     for (auto const& p : places_.places)
       if (auto claim = places_.files->claim(p.directory)) session_->claims.push_back(std::move(claim));
     bool const resumes = resumes_from(store, options_);
-    if (!quiet_ && options_.problem.empty() && (options_.resume || options_.resume_or_start))
-      warn_of_store(
+    if (options_.problem.empty() && (options_.resume || options_.resume_or_start))
+      report_(
           "checkpoint_options::problem is empty: a run with other constants, captured values or files "
           "resumes all the same");
     if (!resumes) return;
@@ -206,26 +128,23 @@ bool store_writer::is_of_another_call(std::uint64_t stamp) const {
 
 store_writer::outcome store_writer::write_increment(storage::run_history const& history, bool both) {
   outcome done;
-  try {
-    auto const saved = both ? increments_.write_both(history) : increments_.write(history);
-    done = {saved.cost, saved.bytes, saved.content, ""};
-  } catch (std::exception const& bad) {
-    done.error = bad.what();
-  }
+  done.error = thrown_by([&] {
+                 done.what = both ? increments_.write_both(history) : increments_.write(history);
+               }).value_or("");
   return done;
 }
 
 void store_writer::account(outcome const& done) {
-  add_cost(costs_, done.cost);
+  add_cost(done.what.cost);
   if (done.error.empty()) {
     // Waiting for disks takes nothing from the computation.
-    interval_.saved(done.cost.code + done.cost.write);
+    interval_.saved(done.what.cost.code + done.what.cost.write);
     ++costs_.saved;
-    costs_.bytes = done.content;
-    costs_.written_bytes += done.bytes;
+    costs_.bytes = done.what.content;
+    costs_.written_bytes += done.what.bytes;
     return;
   }
-  if (costs_.failed++ == 0 && !quiet_) warn_of_store(done.error + " (the run goes on)");
+  if (costs_.failed++ == 0) report_(done.error + " (the run goes on)");
 }
 
 // The head of a record of this call, which will be saved.
@@ -248,7 +167,7 @@ void store_writer::begin_saving(std::vector<std::byte> const& more, bool keeps_l
   if (!more.empty() || (first && !restored_))
     increments_.append(
         {head(length_, more.size(), keeps_later), std::make_shared<std::vector<std::byte> const>(more)});
-  ask_at_start(store_, quiet_, [&](storage::repository const& /*store*/) {
+  ask_at_start([&](storage::repository const& /*store*/) {
     auto const done = write_increment(history(), !more.empty());
     if (first && !done.error.empty()) throw usage_error(done.error);
     account(done);
@@ -259,11 +178,8 @@ void store_writer::begin_saving(std::vector<std::byte> const& more, bool keeps_l
 bool store_writer::due(double now) {
   if (latest_ == 0) latest_ = now;
   if (now - latest_ < interval_.seconds()) return false;
-  if (under_way_.valid()) {
-    if (under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
-    account(under_way_.get());
-  }
-  return true;
+  if (auto const done = outcome_of(under_way_)) account(*done);
+  return !under_way_.valid();
 }
 
 void store_writer::save(double now, std::function<std::vector<std::byte>()> content) {

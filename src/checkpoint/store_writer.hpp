@@ -10,54 +10,18 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "call/call_description.hpp"
-#include "disks/rank_files.hpp"
+#include "call_store.hpp"
 #include "increments.hpp"
-#include "interval.hpp"
-#include "skel/report.hpp"
-#include "skel/storage/options.hpp"
-#include "skel/storage/repository.hpp"
 #include "store_session.hpp"
 
 namespace skel::detail {
 
-class engine;
-
-/// What a store holds: a log of the calls (store_session.hpp), and the parts of bsp calls.
-enum class store_content : std::uint8_t { calls, parts };
-
-/// Converts checkpoint options to those of a repository. Throws usage_error for invalid options, in the words
-/// of the command line.
-[[nodiscard]] storage::repository_options store_options(checkpoint_options const& options, store_content what,
-                                                        store_places const& where);
-
-/// Reports a problem with a store to the user, as one line on standard error.
-void warn_of_store(std::string const& problem);
-
-/// Adds the cost of a save to the report.
-void add_cost(checkpoint_report& to, storage::save_cost const& cost);
-
-/// Commits a prepared checkpoint and removes outdated ones. Returns the cost, which is almost
-/// entirely waiting for disks.
-[[nodiscard]] storage::save_cost commit_and_clear(storage::repository const& to,
-                                                  storage::generation_plan const& plan,
-                                                  storage::run_history const& history);
-
-/// Calls `ask` with the store at the start of a run. If it throws, rethrows only its text as a
-/// usage_error; otherwise reports the store's warnings.
-void ask_at_start(storage::repository const& store, bool quiet,
-                  std::function<void(storage::repository const&)> const& ask);
-
-/// Whether the run resumes from the store. Throws a usage_error that names a directory or a file if the store
-/// holds what the options do not permit.
-[[nodiscard]] bool resumes_from(storage::repository const& store, checkpoint_options const& options);
-
 /// At most one checkpoint is in progress at a time. A checkpoint that cannot be written does not
 /// end the run: it is reported on standard error and counted, and the previous one stays.
-class store_writer {
+class store_writer : public call_store {
  public:
   /// `what` describes the properties of the call on which its checkpoints depend: types, contents.
   store_writer(engine& of, checkpoint_options const& options, call_description what);
@@ -92,8 +56,6 @@ class store_writer {
     increments_.hurry();
   }
 
-  [[nodiscard]] checkpoint_report& costs() { return costs_; }
-
   /// For bsp: the stamps of the generations with this call's parts.
   [[nodiscard]] std::set<std::uint64_t>& stamps() { return session_->stamps[number_]; }
   /// Whether these are parts of another call.
@@ -101,8 +63,7 @@ class store_writer {
 
  private:
   struct outcome {
-    storage::save_cost cost;
-    std::uint64_t bytes = 0, content = 0;  // see increments::saved
+    increments::saved what;
     std::string error;
   };
   void open_store();
@@ -112,23 +73,15 @@ class store_writer {
                                                                    bool keeps_later = false);
   void account(outcome const& done);
 
-  engine& engine_;
-  checkpoint_options options_;
-  bool quiet_;
-  store_places places_;
-  storage::report_problem report_;
-  storage::repository store_;
   increments increments_;
   call_description what_;
   std::shared_ptr<store_session> session_;
   std::uint64_t number_ = 0, length_ = 0;  // of the call, and of its content
   bool restored_ = false, begun_ = false;
   std::future<outcome> under_way_;
-  checkpoint_interval interval_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool ended_ = false;
   double latest_ = 0;
-  checkpoint_report costs_;
 };
 
 }  // namespace skel::detail

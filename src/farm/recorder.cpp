@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "call/timed.hpp"
-#include "skel/error.hpp"
 
 namespace skel::detail {
 
@@ -34,18 +32,9 @@ range_list renumbered(range_list const& ranges, Number const& number) {
 
 farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& traits,
                              checkpoint_options const& options, std::string const& label)
-    : work_(work), writer_(of, options, description(work, traits, label)) {
+    : recorder(of, options, description(work, traits, label)), work_(work) {
   if (traits.merged) merged_.emplace([&work](auto& into, auto more) { work.merge_packed(into, more); });
-  auto const left = writer_.open();
-  if (left) {
-    try {
-      read(*left, traits);
-    } catch (protocol_error const& bad) {
-      throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
-    }
-  }
-  writer_.begin_saving();
-  dirty_ = false;
+  start([&](std::span<std::byte const> log) { read(log, traits); });
 }
 
 void farm_recorder::read(std::span<std::byte const> log, farm_traits const& traits) {
@@ -62,7 +51,7 @@ void farm_recorder::read(std::span<std::byte const> log, farm_traits const& trai
     restored_tasks_.insert(restored_tasks_.end(), batch.ranges.begin(), batch.ranges.end());
     restored_.push_back(std::move(batch));
   }
-  writer_.costs().restored_tasks = count_tasks(restored_tasks_);
+  costs().restored_tasks = count_tasks(restored_tasks_);
 }
 
 std::vector<result_batch> farm_recorder::take_restored() { return std::exchange(restored_, {}); }
@@ -75,32 +64,18 @@ void farm_recorder::add(range_list const& ranges, std::span<std::byte const> res
 }
 
 void farm_recorder::keep(range_list const& ranges, std::span<std::byte const> results) {
-  dirty_ = true;
+  changed();
   if (merged_)
     merged_->add(ranges, results);
   else
     log_.add(ranges, results);
 }
 
-void farm_recorder::start(double now) {
-  timed const t(writer_.costs().blocked_seconds);
-  dirty_ = false;
+void farm_recorder::save_now(double now) {
   if (merged_)
-    writer_.save(now, [bytes = merged_->all()]() mutable { return std::move(bytes); });
+    save(now, [bytes = merged_->all()]() mutable { return std::move(bytes); });
   else
-    writer_.append(now, log_.take());
-}
-
-void farm_recorder::save_if_due(double now) {
-  if (dirty_ && writer_.due(now)) start(now);
-}
-
-void farm_recorder::close() {
-  timed const t(writer_.costs().blocked_seconds);
-  writer_.hurry();
-  writer_.finish();
-  if (dirty_) start(0);
-  writer_.finish();
+    append(now, log_.take());
 }
 
 }  // namespace skel::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/store_writer.hpp"
+#include "checkpoint/recorder.hpp"
 #include "result_log.hpp"
 #include "sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
@@ -16,7 +16,7 @@ namespace skel::detail {
 /// One mechanism for all schedules, since it sees only what the ledger has accepted. Only the thread that
 /// drains the sink calls it. The store holds tasks by their numbers in the list, so that a later run may
 /// begin them in another order.
-class farm_recorder {
+class farm_recorder final : public recorder {
  public:
   /// Opens the store, reads the checkpoint to resume from, and writes the first one. Throws usage_error if
   /// the store does not fit the options.
@@ -28,24 +28,17 @@ class farm_recorder {
   [[nodiscard]] range_list const& restored_tasks() const { return restored_tasks_; }
 
   void add(range_list const& ranges, std::span<std::byte const> results);
-  void save_if_due(double now);
-  /// Called after the run, however it ended: makes everything that the sink has received durable, if the
-  /// store allows it.
-  void close();
-  [[nodiscard]] checkpoint_report& costs() { return writer_.costs(); }
 
  private:
   void read(std::span<std::byte const> log, farm_traits const& traits);
   void keep(range_list const& ranges, std::span<std::byte const> results);
-  void start(double now);
+  void save_now(double now) override;
 
   farm_work const& work_;
   std::optional<merged_log> merged_;
   result_log log_;
-  bool dirty_ = false;  // results have come since the latest checkpoint began
   std::vector<result_batch> restored_;
   range_list restored_tasks_;
-  store_writer writer_;
 };
 
 }  // namespace skel::detail

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "catch.hpp"
+#include "checkpoint/call_store.hpp"
 #include "checkpoint/increments.hpp"
-#include "checkpoint/store_writer.hpp"
 #include "engine/context_access.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"

@@ -1,0 +1,102 @@
+#include "call_store.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "base/one_line.hpp"
+#include "engine/engine.hpp"
+#include "skel/error.hpp"
+#include "skel/hash.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+std::string executable_name() {
+#ifdef __linux__
+  return program_invocation_short_name;
+#else
+  return getprogname();
+#endif
+}
+
+// Changes with the format of the content, so that no version reads what it does not know.
+storage::identity writer_of(checkpoint_options const& options, store_content what) {
+  return {options.program.empty() ? executable_name() : options.program, options.version,
+          hash_text(what == store_content::calls ? "calls, format 1" : "parts, format 1")};
+}
+
+}  // namespace
+
+void warn_of_store(std::string const& problem) {
+  std::fprintf(stderr, "skel: checkpoint: %s\n", one_line(problem).c_str());
+}
+
+storage::save_cost commit_and_clear(storage::repository const& to, storage::generation_plan const& plan,
+                                    storage::run_history const& history) {
+  auto const begin = std::chrono::steady_clock::now();
+  double const moved_before = transfer_of_this_thread();
+  to.commit(plan, history);
+  to.remove_old(plan);
+  storage::save_cost cost;
+  cost.transfer = transfer_of_this_thread() - moved_before;
+  cost.sync = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - cost.transfer;
+  return cost;
+}
+
+storage::repository_options store_options(checkpoint_options const& options, store_content what,
+                                          store_places const& where) {
+  if (where.places.empty()) throw usage_error("a checkpoint needs at least one directory: --store");
+  require_count("checkpoint", "remote_every", options.remote_every);
+  storage::repository_options r;
+  r.code = storage::code(options.code);
+  r.places = where.places;
+  r.home = where.home;
+  r.remote_every = options.remote_every;
+  r.object = options.resume_object;
+  if (!options.key_file.empty()) r.seal_with = storage::key::read(options.key_file);
+  r.identity = writer_of(options, what);
+  r.beside = {writer_of(options, what == store_content::calls ? store_content::parts : store_content::calls)};
+  return r;
+}
+
+call_store::call_store(engine& of, checkpoint_options const& options, store_content what,
+                       std::function<bool(storage::generation_plan const&)> apart)
+    : engine_(of),
+      options_(options),
+      places_(find_places(of.disks(), options)),
+      report_([quiet = of.options().quiet](std::string const& problem) {
+        if (!quiet) warn_of_store(problem);
+      }),
+      store_(
+          [&] {
+            auto o = store_options(options, what, places_);
+            o.apart = std::move(apart);
+            return o;
+          }(),
+          report_, *places_.files),
+      interval_(options) {}
+
+void call_store::ask_at_start(std::function<void(storage::repository const&)> const& ask) const {
+  std::vector<std::string> problems;
+  try {
+    ask(store_.reporting_to([&](std::string const& problem) { problems.push_back(problem); }));
+  } catch (usage_error const&) {
+    throw;
+  } catch (error const& bad) {
+    throw usage_error(bad.what());
+  }
+  for (auto const& p : problems) report_(p);
+}
+
+void call_store::add_cost(storage::save_cost const& cost) {
+  costs_.code_seconds += cost.code;
+  costs_.transfer_seconds += cost.transfer;
+  costs_.write_seconds += cost.write;
+  costs_.sync_seconds += cost.sync;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,69 @@
+// The store in which a call saves, on one rank.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+
+#include "disks/rank_files.hpp"
+#include "interval.hpp"
+#include "skel/report.hpp"
+#include "skel/storage/options.hpp"
+#include "skel/storage/repository.hpp"
+
+namespace skel::detail {
+
+class engine;
+
+/// What a store holds: a log of the calls (store_session.hpp), and the parts of bsp calls.
+enum class store_content : std::uint8_t { calls, parts };
+
+/// Converts checkpoint options to those of a repository. Throws usage_error for invalid options, in the words
+/// of the command line.
+[[nodiscard]] storage::repository_options store_options(checkpoint_options const& options, store_content what,
+                                                        store_places const& where);
+
+/// Reports a problem with a store to the user, as one line on standard error.
+void warn_of_store(std::string const& problem);
+
+/// Commits a prepared checkpoint and removes outdated ones. Returns the cost, which is almost
+/// entirely waiting for disks.
+[[nodiscard]] storage::save_cost commit_and_clear(storage::repository const& to,
+                                                  storage::generation_plan const& plan,
+                                                  storage::run_history const& history);
+
+/// Returns the outcome of a save once, when it is done.
+template <class Outcome>
+std::optional<Outcome> outcome_of(std::future<Outcome>& save) {
+  if (!save.valid() || save.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
+  return save.get();
+}
+
+class call_store {
+ public:
+  /// The costs of the checkpoints, for the report.
+  [[nodiscard]] checkpoint_report& costs() { return costs_; }
+
+ protected:
+  /// `apart`: see repository_options. Throws usage_error for invalid options.
+  call_store(engine& of, checkpoint_options const& options, store_content what,
+             std::function<bool(storage::generation_plan const&)> apart = {});
+
+  /// Calls `ask` with the store at the start of a run. If it throws, rethrows only its text as a
+  /// usage_error; otherwise reports the store's warnings.
+  void ask_at_start(std::function<void(storage::repository const&)> const& ask) const;
+  void add_cost(storage::save_cost const& cost);
+
+  engine& engine_;
+  checkpoint_options options_;
+  store_places places_;
+  storage::report_problem report_;  // warns the user, unless warnings are off
+  storage::repository store_;
+  checkpoint_interval interval_;
+  checkpoint_report costs_;
+};
+
+}  // namespace skel::detail
