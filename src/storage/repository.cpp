@@ -22,8 +22,6 @@ namespace {
 
 constexpr std::size_t most_manifests = 256;
 
-void say_nothing(std::string const& /*problem*/) {}
-
 std::vector<std::string> directories_of(std::span<place const> places) {
   std::vector<std::string> all;
   all.reserve(places.size());
@@ -45,17 +43,6 @@ std::string what_is_lost(stored_generation const& g) {
   return "";
 }
 
-// Sealing the same bytes again would give others, so a source that is read twice must not seal.
-std::vector<std::byte> sealed(object_info const& object, key const& with,
-                              repository::content_source const& source) {
-  std::vector<std::byte> all;
-  all.reserve(object.length);
-  sealer s(with, object, [&](auto piece) { all.insert(all.end(), piece.begin(), piece.end()); });
-  source([&](auto piece) { s.write(piece); });
-  s.finish();
-  return all;
-}
-
 }  // namespace
 
 save_cost& save_cost::operator+=(save_cost const& more) {
@@ -68,22 +55,17 @@ save_cost& save_cost::operator+=(save_cost const& more) {
 
 repository::repository(repository_options options, report_problem report, file_system& files)
     : options_(std::move(options)), report_(std::move(report)), files_(&files) {
-  if (!report_) report_ = say_nothing;
+  if (!report_) report_ = ignore_problem;
   for (auto& p : options_.places)
     while (p.directory.size() > 1 && p.directory.ends_with('/')) p.directory.pop_back();
   if (options_.places.empty()) throw usage_error("missing directories for checkpoints");
   if (options_.keep == 0) throw usage_error("generations to keep: found 0, expected at least 1");
-  if (options_.block_size == 0 || options_.block_size > largest_block)
-    throw usage_error(
-        detail::format("block size: expected 1 to {} bytes, found {}", largest_block, options_.block_size));
-  if (options_.seal_with && !can_seal())
-    throw usage_error(
-        "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
-  std::ignore = shard_store(directories_of(options_.places), report_, *files_);  // no directory twice
+  check_writing(options_.block_size, options_.seal_with);
+  std::ignore = shard_store(options_.places, report_, *files_);  // no directory twice
 }
 
 shard_store repository::store(report_problem const& report) const {
-  return shard_store(directories_of(present()), report, *files_);
+  return shard_store(present(), report, *files_, options_.computed_by);
 }
 
 // Places on lost hosts receive no shards and count in no quorum; their shards are lost.
@@ -115,8 +97,7 @@ stored_object const& repository::usable_part(stored_generation const& from, std:
 
 void repository::read_own(stored_generation const& from, std::uint32_t part, byte_sink const& to) const {
   store(report_).get(
-      usable_part(from, part), [&] { return to; }, options_.seal_with, options_.computed_by,
-      shard_store::check::all_hashes);
+      usable_part(from, part), [&] { return to; }, options_.seal_with, shard_store::check::all_hashes);
 }
 
 std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
@@ -134,7 +115,7 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
           bytes.resize(before);
           return [&bytes](auto some) { bytes.insert(bytes.end(), some.begin(), some.end()); };
         },
-        options_.seal_with, options_.computed_by);
+        options_.seal_with);
   return bytes;
 }
 
@@ -235,7 +216,7 @@ std::optional<repository::restored> repository::restore() const {
 generation_plan repository::next(std::uint32_t parts) const {
   if (parts == 0) throw usage_error("parts of a generation: found 0, expected at least 1");
   std::uint64_t newest = 0;
-  for (auto const& g : catalogue(say_nothing)) newest = std::max(newest, g.plan.generation);
+  for (auto const& g : catalogue(ignore_problem)) newest = std::max(newest, g.plan.generation);
   for (auto const& [path, name] : part_files()) newest = std::max(newest, name.generation);
   if (newest == std::numeric_limits<std::uint64_t>::max())
     throw error(
@@ -289,12 +270,7 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
   if (part >= plan.parts)
     throw usage_error(detail::format("found part {1}, expected a number below {0}", plan.parts, part));
   auto object = describe(plan, part, name, length);
-  std::vector<std::byte> cipher;
-  if (options_.seal_with) {
-    object.sealed = sealing::xchacha20_poly1305;
-    object.length = sealed_length(length);
-    cipher = sealed(object, *options_.seal_with, source);
-  }
+  if (options_.seal_with) object.length = sealed_length(length);
   auto const places = present();
   placement_choice how{options_.home, part, plan.generation, options_.remote_every};
   if (has_choice(places, object.code.shards(), how)) {
@@ -303,22 +279,13 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
     how.parts = plan.parts;
   }
   auto const where = place_shards(places, object.code.shards(), how);
-  std::map<std::uint32_t, std::size_t> wanted;
-  for (std::uint32_t i = 0; i < where.size(); ++i) wanted[i] = where[i];
-  spread shards(*files_, places, report_);
-  shards.write(object, wanted, {}, [&](std::vector<byte_sink> const& to) {
-    object_writer w(object, to, options_.computed_by);
-    if (options_.seal_with)
-      w.write(cipher);
-    else
-      source([&](auto some) { w.write(some); });
-    w.finish();
-  });
-  return shards.cost();
+  save_cost cost;
+  store(report_).write(object, where, source, options_.seal_with, cost);
+  return cost;
 }
 
 void repository::commit(generation_plan const& plan, std::optional<run_history> const& history) const {
-  auto all = catalogue(say_nothing);
+  auto all = catalogue(ignore_problem);
   auto const found = std::ranges::find(all, plan, &stored_generation::plan);
   if (found != all.end() && found->state() == condition::lost && found->own_state() != condition::lost)
     throw error(detail::format("generation {} is not committed: {}", plan.generation, what_is_lost(*found)));

@@ -8,19 +8,10 @@
 #include "storage/part_name.hpp"
 #include "storage/paths.hpp"
 #include "storage/shard_store.hpp"
-#include "storage/spread.hpp"
 
 namespace skel::storage {
 
 namespace {
-
-void told_by_others(std::string const& /*problem*/) {}
-
-std::vector<std::string> paths_of(stored_object const& o) {
-  std::vector<std::string> paths = o.duplicates;
-  for (auto const& [index, path] : o.shards) paths.push_back(path);
-  return paths;
-}
 
 // The manifest comes first, so that a generation in removal no longer counts as committed.
 std::vector<std::string> paths_of(stored_generation const& g) {
@@ -36,16 +27,10 @@ std::vector<std::string> paths_of(stored_generation const& g) {
 
 }  // namespace
 
-std::optional<std::size_t> repository::place_of(std::string const& path) const {
-  auto const at = std::ranges::find(options_.places, directory_of(path), &place::directory);
-  if (at == options_.places.end()) return std::nullopt;
-  return static_cast<std::size_t>(at - options_.places.begin());
-}
-
 bool repository::lies_in(stored_generation const& g, bool remote) const {
   auto const lies = [&](auto const& part) {
     auto const there = std::ranges::count_if(part.second.shards, [&](auto const& shard) {
-      auto const at = place_of(shard.second);
+      auto const at = place_of(options_.places, shard.second);
       return at && options_.places[*at].remote == remote;
     });
     return static_cast<std::size_t>(there) >= part.second.object.code.data_shards();
@@ -64,7 +49,7 @@ void repository::remove_quietly(std::string const& path) const {
 }
 
 void repository::remove_old(generation_plan const& plan) const {
-  auto const all = catalogue(told_by_others);
+  auto const all = catalogue(ignore_problem);
   auto const current = std::ranges::find(all, plan, &stored_generation::plan);
   if (current == all.end() || !current->manifest || current->state() == condition::lost)
     throw error(detail::format("generation {} is not committed: older ones are kept", plan.generation));
@@ -123,9 +108,7 @@ stored_generation repository::verify(stored_generation const& what, count_bytes 
   auto result = what;
   auto const keep_whole = [&](stored_object& o) {
     try {
-      auto const whole = from.verify(o, options_.computed_by, progress);
-      std::erase_if(o.shards, [&](auto const& shard) { return !whole[shard.first]; });
-      o.damaged = 0;
+      o = from.verify(o, progress);
       return true;
     } catch (error const& bad) {
       report_(bad.what());
@@ -138,49 +121,8 @@ stored_generation repository::verify(stored_generation const& what, count_bytes 
   return result;
 }
 
-std::vector<std::string> repository::repair(stored_object const& found, stored_object const& whole) const {
-  std::map<std::uint32_t, std::size_t> wanted;
-  std::vector<std::size_t> taken;
-  for (auto const& [index, path] : whole.shards)
-    if (auto const at = place_of(path)) taken.push_back(*at);
-  auto const from = store(report_);
-  auto const occupied = from.occupied(found);
-  auto const& m = found.object.belongs_to;
-  auto const planned = place_shards(options_.places, found.object.code.shards(),
-                                    {options_.home, m.part, found.object.generation, options_.remote_every});
-  for (std::uint32_t i = 0; i < found.object.code.shards(); ++i) {
-    if (whole.shards.contains(i)) continue;
-    auto const before = found.shards.find(i);
-    auto at = before == found.shards.end() ? std::nullopt : place_of(before->second);
-    std::vector<bool> barred;
-    for (auto const& p : options_.places) {
-      auto const path = in_directory(p.directory, shard_header{found.object, i}.file_name());
-      barred.push_back(occupied.contains(path) && (before == found.shards.end() || before->second != path));
-    }
-    if (!at || barred[*at]) at = spare_place(options_.places, planned[i], taken, barred);
-    if (!at)
-      throw usage_error(detail::format("{}, generation {}: no directory left for shard {}; give another",
-                                       found.object.name, found.object.generation, i));
-    wanted[i] = *at;
-    taken.push_back(*at);
-  }
-  if (wanted.empty()) return {};
-  taken.resize(taken.size() - wanted.size());
-  spread shards(*files_, options_.places, report_);
-  auto const written = shards.write(found.object, wanted, taken, [&](std::vector<byte_sink> const& to) {
-    from.open(whole, options_.computed_by, report_)->rebuild(to);
-  });
-  std::vector<std::string> paths;
-  for (auto const& [index, path] : written) {
-    paths.push_back(path);
-    auto const before = found.shards.find(index);
-    if (before != found.shards.end() && before->second != path) remove_quietly(before->second);
-  }
-  return paths;
-}
-
 std::vector<std::string> repository::tidy(generation_plan const& plan) const {
-  auto const all = catalogue(told_by_others);
+  auto const all = catalogue(ignore_problem);
   auto const current = std::ranges::find(all, plan, &stored_generation::plan);
   if (current == all.end() || current->state() != condition::whole)
     throw error(detail::format("generation {} is not whole: nothing is removed", plan.generation));
@@ -190,8 +132,8 @@ std::vector<std::string> repository::tidy(generation_plan const& plan) const {
   };
   auto from = store(report_);
   auto const others = current->manifest ? shard_store::others::all : shard_store::others::lost;
-  for (auto const& [number, part] : current->parts) add(from.tidy(part, others, options_.computed_by));
-  if (current->manifest) add(from.tidy(*current->manifest, shard_store::others::lost, options_.computed_by));
+  for (auto const& [number, part] : current->parts) add(from.tidy(part, others));
+  if (current->manifest) add(from.tidy(*current->manifest));
   for (auto const& g : all) {
     bool const same_number =
         g.plan.generation == plan.generation && g.identity_hash == current->identity_hash;
@@ -215,11 +157,15 @@ std::vector<std::string> repository::repair(stored_generation const& what,
   auto const add = [&](std::vector<std::string> const& more) {
     paths.insert(paths.end(), more.begin(), more.end());
   };
-  for (auto const& [number, part] : whole.parts) add(repair(what.parts.at(number), part));
+  auto const rewrite = [&, from = store(report_)](stored_object const& found, stored_object const& good) {
+    auto const part = found.object.belongs_to.part;
+    add(from.repair(found, good, {options_.home, part, what.plan.generation, options_.remote_every}));
+  };
+  for (auto const& [number, part] : whole.parts) rewrite(what.parts.at(number), part);
   if (whole.manifest)
-    add(repair(*what.manifest, *whole.manifest));
+    rewrite(*what.manifest, *whole.manifest);
   else if (whole.written_by.value_or(options_.identity).hash() == whole.identity_hash &&
-           rivals_of(whole, catalogue(told_by_others)).empty())  // manifests of rivals have the same names
+           rivals_of(whole, catalogue(ignore_problem)).empty())  // manifests of rivals have the same names
     add(write_manifest(whole));
   return paths;
 }

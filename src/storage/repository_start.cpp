@@ -15,8 +15,6 @@ namespace skel::storage {
 
 namespace {
 
-void reported_later(std::string const& /*problem*/) {}
-
 std::string directory_with(stored_generation const& g) {
   for (auto const& [number, part] : g.parts)
     if (!part.shards.empty()) return directory_of(part.shards.begin()->second);
@@ -88,7 +86,7 @@ void repository::check_at_start() const {
     }
   }
   if (usable == 0) throw usage_error(first_problem);
-  refuse_others(catalogue(reported_later));  // damage is reported when the data are needed
+  refuse_others(catalogue(ignore_problem));  // damage is reported when the data are needed
 }
 
 // Another machine comes first: it may hash the same problem differently.
@@ -152,10 +150,9 @@ void repository::check_key(std::vector<stored_generation> const& all) const {
   for (auto const& g : all) {
     auto const& part = g.parts.begin()->second;
     try {
-      store(reported_later)
+      store(ignore_problem)
           .get(
-              part, []() -> byte_sink { return [](auto) { throw opened{}; }; }, options_.seal_with,
-              options_.computed_by);
+              part, []() -> byte_sink { return [](auto) { throw opened{}; }; }, options_.seal_with);
       return;
     } catch (opened const&) {
       return;

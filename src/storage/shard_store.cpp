@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -13,14 +14,13 @@
 #include "base/format.hpp"
 #include "skel/error.hpp"
 #include "storage/paths.hpp"
+#include "storage/spread.hpp"
 
 namespace skel::storage {
 
 namespace {
 
 constexpr std::string_view shard_ending = ".shard";
-
-void unheard(std::string const& /*problem*/) {}
 
 bool same_place(object_info const& a, object_info const& b) {
   return a.name == b.name && a.generation == b.generation && a.belongs_to == b.belongs_to;
@@ -60,11 +60,37 @@ void add_shard(stored_object& to, shard_reader const& shard) {
 }
 
 void add_paths(stored_object const& o, std::set<std::string>& to) {
-  for (auto const& [index, path] : o.shards) to.insert(path);
-  to.insert(o.duplicates.begin(), o.duplicates.end());
+  for (auto& path : paths_of(o)) to.insert(std::move(path));
+}
+
+std::vector<place> places_in(std::vector<std::string> const& directories) {
+  std::vector<place> places;
+  for (auto const& d : directories) places.push_back({d, "", false});
+  return places;
 }
 
 }  // namespace
+
+void check_writing(std::uint32_t block_size, std::optional<key> const& seal_with) {
+  if (block_size == 0 || block_size > largest_block)
+    throw usage_error(
+        detail::format("block size: expected 1 to {} bytes, found {}", largest_block, block_size));
+  if (seal_with && !can_seal())
+    throw usage_error(
+        "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
+}
+
+std::optional<std::size_t> place_of(std::span<place const> places, std::string const& path) {
+  auto const at = std::ranges::find(places, directory_of(path), &place::directory);
+  if (at == places.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - places.begin());
+}
+
+std::vector<std::string> paths_of(stored_object const& o) {
+  std::vector<std::string> paths = o.duplicates;
+  for (auto const& [index, path] : o.shards) paths.push_back(path);
+  return paths;
+}
 
 std::string stored_object::id() const {
   std::string text;
@@ -80,11 +106,12 @@ std::vector<stored_object> rivals_of(stored_object const& o, std::vector<stored_
   return rivals;
 }
 
-shard_store::shard_store(std::vector<std::string> directories, report_problem report, file_system& files)
-    : directories_(std::move(directories)), report_(std::move(report)), files_(&files) {
-  if (!report_) report_ = unheard;
+shard_store::shard_store(std::vector<place> places, report_problem report, file_system& files,
+                         kernel computed_by)
+    : places_(std::move(places)), report_(std::move(report)), files_(&files), computed_by_(computed_by) {
+  if (!report_) report_ = ignore_problem;
   std::set<std::string> seen;
-  for (auto& d : directories_) {
+  for (auto& [d, host, remote] : places_) {
     while (d.size() > 1 && d.ends_with('/')) d.pop_back();
     if (d.empty()) throw usage_error("empty directory name");
     std::error_code not_here;  // also set for directories of another host
@@ -94,6 +121,10 @@ shard_store::shard_store(std::vector<std::string> directories, report_problem re
   }
 }
 
+shard_store::shard_store(std::vector<std::string> const& directories, report_problem report,
+                         file_system& files)
+    : shard_store(places_in(directories), std::move(report), files) {}
+
 std::vector<stored_object> shard_store::scan(std::optional<std::string> const& name) const {
   return scan(name, report_);
 }
@@ -102,7 +133,7 @@ std::vector<stored_object> shard_store::scan(std::optional<std::string> const& n
                                              report_problem const& report) const {
   std::vector<stored_object> found;
   std::vector<std::string> without_footer;
-  for (auto const& directory : directories_) {
+  for (auto const& [directory, host, remote] : places_) {
     std::vector<std::string> names;
     try {
       names = files_->list(directory);
@@ -161,95 +192,68 @@ void shard_store::add_without_footer(std::vector<std::string> const& paths, std:
     }
 }
 
-struct shard_store::new_file {
-  std::string directory, name;
-  std::unique_ptr<file> open;
-
-  [[nodiscard]] std::string temporary() const { return temporary_of(directory, name); }
-  [[nodiscard]] std::string path() const { return in_directory(directory, name); }
-  [[nodiscard]] byte_sink sink() const {
-    return [f = open.get()](std::span<std::byte const> bytes) { f->write(bytes); };
+stored_object shard_store::write(object_info object, std::vector<std::size_t> const& where,
+                                 content_source const& source, std::optional<key> const& seal_with,
+                                 save_cost& cost) const {
+  auto content = source;
+  std::vector<std::byte> cipher;
+  bool const moves = object.belongs_to.parts != 0;
+  if (seal_with) {
+    object.sealed = sealing::xchacha20_poly1305;
+    object.length = sealed_length(object.content_length);
+    content = [&](byte_sink const& to) {
+      sealer s(*seal_with, object, to);
+      source([&](auto piece) { s.write(piece); });
+      s.finish();
+    };
   }
-};
-
-void shard_store::commit(std::vector<new_file>& files) {
-  for (auto& f : files) {
-    f.open->sync();
-    f.open.reset();
+  if (seal_with && moves) {  // may be read twice, and sealing the same bytes again would give others
+    cipher.reserve(object.length);
+    content([&](auto piece) { cipher.insert(cipher.end(), piece.begin(), piece.end()); });
+    content = [&](byte_sink const& to) { to(cipher); };
   }
-  for (auto const& f : files) files_->rename(f.temporary(), f.path());
-  for (auto const& f : files) files_->sync_directory(f.directory);
-}
-
-void shard_store::abandon(std::vector<new_file>& files) noexcept {
-  for (auto& f : files) {
-    f.open.reset();
-    try {
-      files_->remove(f.temporary());
-    } catch (...) {  // NOLINT(bugprone-empty-catch): it is renamed already or cannot be removed
-    }
-  }
+  std::map<std::uint32_t, std::size_t> wanted;
+  for (std::uint32_t i = 0; i < where.size(); ++i) wanted[i] = where[i];
+  spread shards(*files_, places_, report_, moves);
+  stored_object made;
+  made.shards = shards.write(object, wanted, {}, [&](std::vector<byte_sink> const& to) {
+    object_writer w(object, to, computed_by_);
+    content([&](auto some) { w.write(some); });
+    w.finish();
+    made.hash = w.object_hash();
+  });
+  made.object = std::move(object);
+  cost += shards.cost();
+  return made;
 }
 
 stored_object shard_store::put(std::string const& name, code const& how, std::uint64_t length,
-                               std::function<void(byte_sink const&)> const& source,
-                               put_options const& options) {
+                               content_source const& source, put_options const& options) const {
   object_info::check_name(name);
-  if (directories_.size() != how.shards())
+  if (places_.size() != how.shards())
     throw usage_error(detail::format("{} makes {} shards, expected one directory each, found {}",
-                                     how.to_string(), how.shards(), directories_.size()));
-  if (options.block_size == 0 || options.block_size > largest_block)
-    throw usage_error(
-        detail::format("block size: expected 1 to {} bytes, found {}", largest_block, options.block_size));
-  if (options.seal_with && !can_seal())
-    throw usage_error(
-        "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
+                                     how.to_string(), how.shards(), places_.size()));
+  check_writing(options.block_size, options.seal_with);
   // Defects of directories are reported when they are written to.
-  auto const before = scan(name, unheard);
+  auto const before = scan(name, ignore_problem);
   auto const newest = before.empty() ? 0 : before.front().object.generation;
   auto const generation = options.generation.value_or(newest + 1);
   for (auto const& o : before)
     if (o.object.generation == generation)
       throw usage_error(detail::format("{}: generation {} exists already", name, generation));
-
-  stored_object made;
-  made.object = {name, generation, how, length, length, options.block_size, sealing::none};
-  if (options.seal_with) {
-    made.object.sealed = sealing::xchacha20_poly1305;
-    made.object.length = sealed_length(length);
-  }
-  std::vector<new_file> files;
-  std::vector<byte_sink> sinks;
+  std::vector<std::size_t> where(places_.size());
+  std::iota(where.begin(), where.end(), 0);
   try {
-    for (std::uint32_t i = 0; i < how.shards(); ++i) {
-      files.push_back({directories_[i], shard_header{made.object, i}.file_name(), nullptr});
-      files.back().open = files_->create(files.back().temporary());
-      sinks.push_back(files.back().sink());
-      made.shards[i] = files.back().path();
-    }
-    object_writer shards(made.object, std::move(sinks), options.computed_by);
-    if (options.seal_with) {
-      sealer sealed(*options.seal_with, made.object, [&](auto bytes) { shards.write(bytes); });
-      source([&](auto bytes) { sealed.write(bytes); });
-      sealed.finish();
-    } else {
-      source([&](auto bytes) { shards.write(bytes); });
-    }
-    shards.finish();
-    made.hash = shards.object_hash();
-    commit(files);
+    save_cost cost;
+    return write({name, generation, how, length, length, options.block_size}, where, source,
+                 options.seal_with, cost);
   } catch (std::length_error const&) {
-    abandon(files);
     throw error(detail::format("{}: length changed while it was read", name));
-  } catch (...) {
-    abandon(files);
-    throw;
   }
-  return made;
 }
 
-std::unique_ptr<object_reader> shard_store::open(stored_object const& what, kernel computed_by,
-                                                 report_problem const& report, check before) const {
+std::unique_ptr<object_reader> shard_store::open(stored_object const& what, report_problem const& report,
+                                                 check before) const {
   std::vector<std::unique_ptr<shard_reader>> shards;
   for (auto const& [index, path] : what.shards) {
     try {
@@ -268,11 +272,11 @@ std::unique_ptr<object_reader> shard_store::open(stored_object const& what, kern
     throw error(detail::format("{}, generation {}: {} of {} shards are readable, {} needed", what.object.name,
                                what.object.generation, shards.size(), what.object.code.shards(),
                                what.object.code.data_shards()));
-  return std::make_unique<object_reader>(std::move(shards), computed_by);
+  return std::make_unique<object_reader>(std::move(shards), computed_by_);
 }
 
 void shard_store::get(stored_object const& what, std::function<byte_sink()> const& begin,
-                      std::optional<key> const& with, kernel computed_by, check before) const {
+                      std::optional<key> const& with, check before) const {
   auto const& o = what.object;
   bool const is_sealed = o.sealed != sealing::none;
   if (is_sealed && !with)
@@ -288,75 +292,93 @@ void shard_store::get(stored_object const& what, std::function<byte_sink()> cons
     opened.finish();
   };
   try {
-    read(*open(what, computed_by, report_, before));
+    read(*open(what, report_, before));
   } catch (usage_error const&) {
     throw;
   } catch (error const&) {
     if (before == check::all_hashes) throw;
-    auto const checked = open(what, computed_by, unheard, check::all_hashes);
+    auto const checked = open(what, ignore_problem, check::all_hashes);
     if (!checked->has_suspect()) throw;
     read(*checked);
   }
 }
 
-std::vector<bool> shard_store::verify(stored_object const& what, kernel computed_by,
-                                      count_bytes const& progress) const {
+stored_object shard_store::verify(stored_object const& what, count_bytes const& progress) const {
   for (auto const& path : what.duplicates) report_(detail::format("{}: second copy of a shard", path));
   for (std::uint32_t i = 0; i < what.object.code.shards(); ++i)
     if (!what.shards.contains(i))
       report_(detail::format("{}, generation {}: shard {} is missing", what.object.name,
                              what.object.generation, i));
-  return open(what, computed_by, report_)->verify(progress);
+  auto const whole = open(what, report_)->verify(progress);
+  auto result = what;
+  std::erase_if(result.shards, [&](auto const& shard) { return !whole[shard.first]; });
+  result.damaged = 0;
+  return result;
 }
 
-std::vector<std::string> shard_store::repair(stored_object const& what, std::vector<bool> const& whole,
-                                             kernel computed_by, count_bytes const& progress) {
-  auto const kept = occupied(what);
-  std::set<std::string> taken;
-  for (auto const& [index, path] : what.shards) taken.insert(directory_of(path));
-  std::vector<new_file> files;
-  std::vector<byte_sink> sinks(what.object.code.shards());
-  std::vector<std::string> paths, replaced;
-  try {
-    for (std::uint32_t i = 0; i < sinks.size(); ++i) {
-      if (whole.at(i)) continue;
-      std::string directory;
-      auto name = shard_header{what.object, i}.file_name();
-      auto const free_for_it = [&](std::string const& d) {
-        return !taken.contains(d) && !kept.contains(in_directory(d, name));
-      };
-      if (auto const at = what.shards.find(i); at != what.shards.end()) {
-        directory = directory_of(at->second);
-        if (kept.contains(in_directory(directory, name))) name = name_of(at->second);
-        replaced.push_back(at->second);
-      } else if (auto const free = std::ranges::find_if(directories_, free_for_it);
-                 free != directories_.end()) {
-        directory = *free;
-        taken.insert(directory);
-      } else {
-        throw usage_error(
-            detail::format("{}: no directory left for shard {}; give another", what.object.name, i));
-      }
-      files.push_back({directory, std::move(name), nullptr});
-      files.back().open = files_->create(files.back().temporary());
-      sinks[i] = files.back().sink();
-      paths.push_back(files.back().path());
+std::map<std::uint32_t, std::size_t> shard_store::places_for_missing(stored_object const& found,
+                                                                     stored_object const& whole,
+                                                                     placement_choice const& how) const {
+  auto const& o = found.object;
+  auto const kept = occupied(found);
+  auto const planned = place_shards(places_, o.code.shards(), how);
+  std::vector<std::size_t> taken;
+  for (auto const& [index, path] : found.shards)
+    if (auto const at = place_of(places_, path)) taken.push_back(*at);
+  std::map<std::uint32_t, std::size_t> wanted;
+  for (std::uint32_t i = 0; i < o.code.shards(); ++i) {
+    if (whole.shards.contains(i)) continue;
+    auto const before = found.shards.find(i);
+    auto const is_kept = [&](place const& p) {
+      auto const path = in_directory(p.directory, shard_header{o, i}.file_name());
+      return kept.contains(path) && (before == found.shards.end() || before->second != path);
+    };
+    auto at = before == found.shards.end() ? std::nullopt : place_of(places_, before->second);
+    if (!at || is_kept(places_[*at])) {
+      std::vector<bool> barred;
+      for (std::size_t p = 0; p < places_.size(); ++p)
+        barred.push_back(is_kept(places_[p]) ||
+                         (o.belongs_to.parts == 0 && std::ranges::find(taken, p) != taken.end()));
+      at = spare_place(places_, planned[i], taken, barred);
+      if (!at)
+        throw usage_error(detail::format(
+            "{}{}: no directory left for shard {}; give another", o.name,
+            o.belongs_to.parts == 0 ? "" : detail::format(", generation {}", o.generation), i));
+      taken.push_back(*at);
     }
-    open(what, computed_by, unheard)->rebuild(sinks, progress);  // verify() reported the damage
-    commit(files);
-  } catch (...) {
-    abandon(files);
-    throw;
+    wanted[i] = *at;
   }
-  for (auto const& path : replaced)  // copies under other names
-    if (std::ranges::find(paths, path) == paths.end()) files_->remove(path);
+  return wanted;
+}
+
+std::vector<std::string> shard_store::repair(stored_object const& found, stored_object const& whole,
+                                             placement_choice const& how) const {
+  std::vector<std::size_t> taken;
+  for (auto const& [index, path] : whole.shards)
+    if (auto const at = place_of(places_, path)) taken.push_back(*at);
+  spread shards(*files_, places_, report_, found.object.belongs_to.parts != 0);
+  auto const written = shards.write(found.object, places_for_missing(found, whole, how), std::move(taken),
+                                    [&](std::vector<byte_sink> const& to) {
+                                      open(found, ignore_problem)->rebuild(to);  // verify() reported it
+                                    });
+  std::vector<std::string> paths;
+  for (auto const& [index, path] : written) {
+    paths.push_back(path);
+    auto const before = found.shards.find(index);
+    if (before == found.shards.end() || before->second == path) continue;
+    try {
+      files_->remove(before->second);  // a copy under another name
+    } catch (error const& bad) {
+      report_(bad.what());
+    }
+  }
   return paths;
 }
 
 std::set<std::string> shard_store::occupied(stored_object const& what) const {
   std::set<std::string> paths;
   for (auto const& [index, path] : what.shards) paths.insert(path);
-  for (auto const& o : scan(what.object.name, unheard))
+  for (auto const& o : scan(what.object.name, ignore_problem))
     if (o.object.generation == what.object.generation && o.hash != what.hash && o.enough())
       add_paths(o, paths);
   return paths;
@@ -368,7 +390,7 @@ stored_object shard_store::best_copies(stored_object const& what) const {
   auto best = what;
   best.duplicates.clear();
   for (auto const& path : what.duplicates) {
-    auto& kept = best.shards.at(shard_reader(*files_, path, unheard).header().index);
+    auto& kept = best.shards.at(shard_reader(*files_, path, ignore_problem).header().index);
     auto const others_beside = [&](std::string const& copy) {
       return std::ranges::count_if(best.shards, [&](auto const& shard) {
         return shard.second != kept && directory_of(shard.second) == directory_of(copy);
@@ -379,10 +401,9 @@ stored_object shard_store::best_copies(stored_object const& what) const {
   return best;
 }
 
-std::vector<std::string> shard_store::tidy(stored_object const& what, others which, kernel computed_by,
-                                           count_bytes const& progress) {
+std::vector<std::string> shard_store::tidy(stored_object const& what, others which) const {
   std::set<std::string> rubbish;
-  auto const all = scan(what.object.name, unheard);
+  auto const all = scan(what.object.name, ignore_problem);
   for (auto const& o : all)
     if (is_other(o, what) && (which == others::all || !o.enough())) add_paths(o, rubbish);
   auto const current = std::ranges::find_if(
@@ -393,7 +414,7 @@ std::vector<std::string> shard_store::tidy(stored_object const& what, others whi
   if (current == all.end() || (rubbish.empty() && current->duplicates.empty())) return {};
 
   auto const is_whole = [&](stored_object const& o) {
-    auto const whole = open(o, computed_by, unheard)->verify(progress);
+    auto const whole = open(o, ignore_problem)->verify();
     return std::ranges::count(whole, true) == static_cast<std::ptrdiff_t>(o.object.code.shards());
   };
   auto kept = best_copies(*current);
@@ -430,7 +451,7 @@ bool shard_store::can_be_opened(std::string const& path) const {
 }
 
 std::vector<std::string> shard_store::unreadable(stored_object const& what) const {
-  return unreadable(what, scan(what.object.name, unheard));
+  return unreadable(what, scan(what.object.name, ignore_problem));
 }
 
 std::vector<std::string> shard_store::unreadable(stored_object const& what,
@@ -438,7 +459,7 @@ std::vector<std::string> shard_store::unreadable(stored_object const& what,
   std::set<std::string> known;
   for (auto const& o : readable) add_paths(o, known);
   std::vector<std::string> paths;
-  for (auto const& directory : directories_) {
+  for (auto const& [directory, host, remote] : places_) {
     std::vector<std::string> names;
     try {
       names = files_->list(directory);
@@ -460,11 +481,10 @@ std::vector<std::string> shard_store::unreadable(stored_object const& what,
   return paths;
 }
 
-void shard_store::remove_older_than(std::string const& name, std::uint64_t generation) {
+void shard_store::remove_older_than(std::string const& name, std::uint64_t generation) const {
   for (auto const& o : scan(name)) {
     if (o.object.generation >= generation) continue;
-    for (auto const& [index, path] : o.shards) files_->remove(path);
-    for (auto const& path : o.duplicates) files_->remove(path);
+    for (auto const& path : paths_of(o)) files_->remove(path);
   }
 }
 

@@ -5,31 +5,49 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "skel/storage/generation.hpp"
+#include "skel/storage/repository.hpp"
 #include "storage/cipher.hpp"
 #include "storage/object_reader.hpp"
 
 namespace skel::storage {
 
+/// Receives warnings that are already known, or that do not matter.
+inline void ignore_problem(std::string const& /*problem*/) {}
+
 struct put_options {
   std::optional<std::uint64_t> generation;  ///< default: the newest plus one
   std::optional<key> seal_with;             ///< encrypts with this key
   std::uint32_t block_size = 1U << 16U;
-  kernel computed_by = default_kernel();
 };
 
-/// Shards are written under temporary names and synced. They are renamed only after the last of
-/// them is complete, so a generation appears at once except for a crash between the renames. Older
-/// generations stay until remove_older_than().
+/// Throws usage_error if shards cannot be written with these options.
+void check_writing(std::uint32_t block_size, std::optional<key> const& seal_with);
+
+/// The index of the place that holds this file.
+[[nodiscard]] std::optional<std::size_t> place_of(std::span<place const> places, std::string const& path);
+
+/// All files of an object.
+[[nodiscard]] std::vector<std::string> paths_of(stored_object const& o);
+
+/// Reads, writes and repairs objects. An object of a generation receives a spare place for each that fails
+/// (spread.hpp); another one has exactly one shard in each directory, so it is written completely or not
+/// at all. Older generations stay until they are removed.
 class shard_store {
  public:
+  using content_source = repository::content_source;
+
   /// Throws usage_error if a directory is given twice.
-  explicit shard_store(std::vector<std::string> directories, report_problem report = {},
+  explicit shard_store(std::vector<place> places, report_problem report = {},
+                       file_system& files = real_file_system(), kernel computed_by = default_kernel());
+  explicit shard_store(std::vector<std::string> const& directories, report_problem report = {},
                        file_system& files = real_file_system());
 
   /// Finds all objects, or the named one, by the headers of shards under any file name. Reports
@@ -38,11 +56,15 @@ class shard_store {
   /// more shards then comes first.
   [[nodiscard]] std::vector<stored_object> scan(std::optional<std::string> const& name = std::nullopt) const;
 
-  /// Stores the `length` bytes that `source` writes to its sink; shard i goes to directory i.
-  /// Throws usage_error unless there is one directory per shard, or if the generation exists
-  /// already.
+  /// Writes the shards of an object, each to the place with this index. The object is encrypted if a key is
+  /// given. Adds to `cost`. Throws skel::error, and leaves no hidden file, if a shard has no place; also
+  /// throws what `source` throws.
+  stored_object write(object_info object, std::vector<std::size_t> const& where, content_source const& source,
+                      std::optional<key> const& seal_with, save_cost& cost) const;
+  /// Writes an object that belongs to no generation; shard i goes to directory i. Throws usage_error unless
+  /// there is one directory per shard, or if the generation exists already.
   stored_object put(std::string const& name, code const& how, std::uint64_t length,
-                    std::function<void(byte_sink const&)> const& source, put_options const& options = {});
+                    content_source const& source, put_options const& options = {}) const;
 
   /// Whether the hashes of all blocks are compared with the footers before blocks are used: a small
   /// read per block, which finds blocks of other objects.
@@ -53,19 +75,17 @@ class shard_store {
   /// skel::error if the object cannot be restored, or if a key is given and the object is not
   /// encrypted; the bytes already written are then invalid.
   void get(stored_object const& what, std::function<byte_sink()> const& begin,
-           std::optional<key> const& with = std::nullopt, kernel computed_by = default_kernel(),
-           check before = check::blocks) const;
+           std::optional<key> const& with = std::nullopt, check before = check::blocks) const;
 
-  /// Checks every block. Returns for each shard whether it is present and whole; reports defects.
-  /// Throws skel::error if the object cannot be read.
-  [[nodiscard]] std::vector<bool> verify(stored_object const& what, kernel computed_by = default_kernel(),
-                                         count_bytes const& progress = {}) const;
+  /// Reads every block and reports defects. Returns the object without its damaged shards. Throws
+  /// skel::error if it cannot be read.
+  [[nodiscard]] stored_object verify(stored_object const& what, count_bytes const& progress = {}) const;
 
-  /// Rewrites missing and damaged shards: damaged ones in place, missing ones in directories
-  /// without a shard of this object. Replaces no shard of its rivals_of(). Returns the paths.
-  /// Throws usage_error if there are too few directories.
-  std::vector<std::string> repair(stored_object const& what, std::vector<bool> const& whole,
-                                  kernel computed_by = default_kernel(), count_bytes const& progress = {});
+  /// Rewrites the shards of `found` that `whole`, see verify(), does not have: damaged ones in place, missing
+  /// ones where the fewest shards of this object are. Replaces no shard of its rivals_of(). Returns the
+  /// paths. Throws usage_error if there are too few directories.
+  std::vector<std::string> repair(stored_object const& found, stored_object const& whole,
+                                  placement_choice const& how = {}) const;
 
   /// Selects what tidy() removes in addition to second copies of shards and unreadable() files that
   /// can be opened but are not shards: shards of other objects with the same name, generation and
@@ -74,26 +94,15 @@ class shard_store {
   enum class others : std::uint8_t { lost, all };
   /// Removes them after reading all shards of the object that stay. Throws skel::error, and removes
   /// nothing, unless these are whole. Returns the paths.
-  std::vector<std::string> tidy(stored_object const& what, others which = others::lost,
-                                kernel computed_by = default_kernel(), count_bytes const& progress = {});
+  std::vector<std::string> tidy(stored_object const& what, others which = others::lost) const;
 
   /// Paths with the names of this object's shards whose files are not shards or cannot be opened.
   [[nodiscard]] std::vector<std::string> unreadable(stored_object const& what) const;
 
   /// Removes the shards of generations of this object before `generation`.
-  void remove_older_than(std::string const& name, std::uint64_t generation);
-
-  /// Paths that must not be overwritten by a shard of `what`: those of its own shards and of all
-  /// other restorable objects with its name and generation.
-  [[nodiscard]] std::set<std::string> occupied(stored_object const& what) const;
-
-  /// Opens the object from its readable shards. Throws skel::error if they are too few.
-  [[nodiscard]] std::unique_ptr<object_reader> open(stored_object const& what, kernel computed_by,
-                                                    report_problem const& report,
-                                                    check before = check::all_hashes) const;
+  void remove_older_than(std::string const& name, std::uint64_t generation) const;
 
  private:
-  struct new_file;
   [[nodiscard]] std::vector<stored_object> scan(std::optional<std::string> const& name,
                                                 report_problem const& report) const;
   [[nodiscard]] std::vector<std::string> unreadable(stored_object const& what,
@@ -102,12 +111,17 @@ class shard_store {
                           report_problem const& report) const;
   [[nodiscard]] bool can_be_opened(std::string const& path) const;
   [[nodiscard]] stored_object best_copies(stored_object const& what) const;
-  void commit(std::vector<new_file>& files);
-  void abandon(std::vector<new_file>& files) noexcept;
+  [[nodiscard]] std::set<std::string> occupied(stored_object const& what) const;
+  [[nodiscard]] std::map<std::uint32_t, std::size_t> places_for_missing(stored_object const& found,
+                                                                        stored_object const& whole,
+                                                                        placement_choice const& how) const;
+  [[nodiscard]] std::unique_ptr<object_reader> open(stored_object const& what, report_problem const& report,
+                                                    check before = check::all_hashes) const;
 
-  std::vector<std::string> directories_;
+  std::vector<place> places_;
   report_problem report_;
   file_system* files_;
+  kernel computed_by_;
 };
 
 }  // namespace skel::storage

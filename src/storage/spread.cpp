@@ -42,15 +42,20 @@ void spread::attempt(shard& s, double& seconds, Action const& action) {
   try {
     action();
   } catch (error const& bad) {
+    if (!moves_) throw;
     last_problem_ = bad.what();
     report_(last_problem_);
     s.good = false;
-    s.open.reset();
     failed_[s.place] = true;
-    try {
-      files_.remove(temporary_of(places_[s.place].directory, s.name));
-    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it is renamed already or cannot be removed
-    }
+    abandon(s);
+  }
+}
+
+void spread::abandon(shard& s) noexcept {
+  s.open.reset();
+  try {
+    files_.remove(temporary_of(places_[s.place].directory, s.name));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): it is renamed already or cannot be removed
   }
 }
 
@@ -81,19 +86,25 @@ std::map<std::uint32_t, std::string> spread::try_write(object_info const& object
   for (auto const& [index, place] : wanted)
     shards.push_back({index, place, shard_header{object, index}.file_name(), nullptr, !failed_[place]});
   std::vector<byte_sink> sinks(object.code.shards());
-  for (auto& s : shards) {
-    attempt(s, cost_.write,
-            [&] { s.open = files_.create(temporary_of(places_[s.place].directory, s.name)); });
-    if (s.good) sinks[s.index] = [&](auto bytes) { attempt(s, cost_.write, [&] { s.open->write(bytes); }); };
+  try {
+    for (auto& s : shards) {
+      attempt(s, cost_.write,
+              [&] { s.open = files_.create(temporary_of(places_[s.place].directory, s.name)); });
+      if (s.good)
+        sinks[s.index] = [&](auto bytes) { attempt(s, cost_.write, [&] { s.open->write(bytes); }); };
+    }
+    double all = 0, moved = 0;
+    auto const written_before = cost_.write;
+    {
+      stopwatch const watch(files_, all, moved);
+      source(sinks);
+    }
+    cost_.code += all - (cost_.write - written_before);
+    show(shards);
+  } catch (...) {
+    for (auto& s : shards) abandon(s);
+    throw;
   }
-  double all = 0, moved = 0;
-  auto const written_before = cost_.write;
-  {
-    stopwatch const watch(files_, all, moved);
-    source(sinks);
-  }
-  cost_.code += all - (cost_.write - written_before);
-  show(shards);
   std::map<std::uint32_t, std::string> written;
   for (auto const& s : shards)
     if (s.good) written[s.index] = in_directory(places_[s.place].directory, s.name);

@@ -17,11 +17,12 @@ namespace skel::storage {
 using shard_source = std::function<void(std::vector<byte_sink> const&)>;
 
 /// Writes shards under hidden names, syncs them, renames them once all are complete, and syncs the
-/// directories. A shard whose place fails moves to another, see spare_place().
+/// directories. A shard whose place fails moves to another, see spare_place(), or the failure is thrown
+/// at once. Removes the hidden files of what it does not complete.
 class spread {
  public:
-  spread(file_system& files, std::span<place const> places, report_problem const& report)
-      : files_(files), places_(places), report_(report), failed_(places.size()) {}
+  spread(file_system& files, std::span<place const> places, report_problem const& report, bool moves = true)
+      : files_(files), places_(places), report_(report), moves_(moves), failed_(places.size()) {}
 
   /// Writes the shards of `object` that `wanted` names, each with the number of its place; returns
   /// their paths. `taken` holds the places of further shards of the object. Throws skel::error if
@@ -47,10 +48,12 @@ class spread {
   template <class Action>
   void attempt(shard& s, double& seconds, Action const& action);
   void show(std::vector<shard>& shards);
+  void abandon(shard& s) noexcept;
 
   file_system& files_;
   std::span<place const> places_;
   report_problem const& report_;
+  bool moves_;
   std::vector<bool> failed_;
   std::string last_problem_;
   save_cost cost_;

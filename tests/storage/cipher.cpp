@@ -92,7 +92,7 @@ TEST_CASE("encrypted objects need their key for restoring, not for verification 
     auto const before = s.files.content(o.shards.at(1));
     s.files.content(o.shards.at(1)).clear();
     auto const whole = s.store.verify(o);
-    CHECK(whole == std::vector<bool>{true, false, true, true});
+    CHECK((whole.shards.size() == 3 && !whole.shards.contains(1)));
     s.store.repair(o, whole);
     CHECK(s.files.content(o.shards.at(1)) == before);
   }

@@ -73,13 +73,13 @@ TEST_CASE("no bit of a shard can change unnoticed") {
       s.files.content(path)[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
       s.problems.clear();
       auto const whole = s.store.verify(o);
-      if (s.restore() != data || whole[index] || !any_contains(s.problems, path))
+      if (s.restore() != data || whole.shards.contains(index) || !any_contains(s.problems, path))
         FAIL(path << ", bit " << bit);
       s.files.content(path) = good;
     }
   }
   s.problems.clear();
-  CHECK(s.store.verify(o) == std::vector<bool>(3, true));
+  CHECK(s.store.verify(o).shards == o.shards);
   CHECK(s.problems.empty());
 }
 
@@ -96,10 +96,10 @@ TEST_CASE("a bad block costs one block: each stripe may lose different ones") {
   CHECK(s.restore() == data);
   CHECK(any_contains(s.problems, "/disk3/state.1.003.shard: block 4 of 5: hash does not match"));
   auto const whole = s.store.verify(o);
-  CHECK(whole == std::vector<bool>(5, false));
+  CHECK(whole.shards.empty());
   CHECK(s.store.repair(o, whole).size() == 5);
   s.problems.clear();
-  CHECK(s.store.verify(o) == std::vector<bool>(5, true));
+  CHECK(s.store.verify(o).shards == o.shards);
   CHECK(s.problems.empty());
   s.files.content(o.shards.at(0))[header] ^= std::byte{1};
   s.files.content(o.shards.at(1))[header] ^= std::byte{1};
@@ -156,7 +156,7 @@ TEST_CASE("a wrong length or a damaged footer costs what it damages") {
       REQUIRE(found.size() == 1);
       CHECK(found[0].hash == o.hash);
       auto const whole = s.store.verify(found[0]);
-      CHECK_FALSE(whole[0]);
+      CHECK_FALSE(whole.shards.contains(0));
       s.store.repair(found[0], whole);
       CHECK(s.files.content(o.shards.at(0)) == before);
       CHECK(s.files.content(o.shards.at(1)).size() == before.size());
@@ -206,8 +206,8 @@ TEST_CASE("a block of another object with the same header costs its shard, not t
                 s.files.content(path).begin() + static_cast<std::ptrdiff_t>(header));
     CHECK(s.restore() == data);
     auto const whole = s.store.verify(o);
-    CHECK(std::ranges::count(whole, false) == 1);
-    CHECK_FALSE(whole[0]);
+    CHECK(whole.shards.size() == n - 1);
+    CHECK_FALSE(whole.shards.contains(0));
     CHECK(any_contains(s.problems, path + ": hashes of the blocks do not match the shard's"));
     s.store.repair(o, whole);
     CHECK(s.files.content(path) == intact);
@@ -307,7 +307,7 @@ TEST_CASE("tidying removes second copies and remains of other writers, and nothi
   CHECK(s.restore() == s.data);
   auto const found = s.found();
   s.problems.clear();
-  CHECK(s.store.verify(found) == std::vector<bool>(4, true));
+  CHECK(s.store.verify(found).shards == found.shards);
   CHECK(s.problems.empty());
   auto const calls = s.files.calls();
   CHECK(s.store.tidy(found).empty());

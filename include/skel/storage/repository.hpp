@@ -196,11 +196,9 @@ class repository {
   [[nodiscard]] std::vector<std::pair<std::string, part_name>> part_files() const;
   [[nodiscard]] std::vector<std::pair<std::string, attempt_name>> attempt_files() const;
   [[nodiscard]] std::uint64_t attempts(generation_plan const& plan) const;
-  [[nodiscard]] std::optional<std::size_t> place_of(std::string const& path) const;
   [[nodiscard]] object_info describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
                                      std::uint64_t length) const;
   std::vector<std::string> write_manifest(stored_generation const& of) const;
-  std::vector<std::string> repair(stored_object const& found, stored_object const& whole) const;
   void remove_quietly(std::string const& path) const;
   void refuse_others(std::vector<stored_generation> const& all) const;
   [[nodiscard]] bool is_mine(stored_generation const& g) const;

@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
+
+#include "storage/shard_store.hpp"
 
 namespace skel::storage {
 
 namespace {
 
 constexpr unsigned all_permissions = 0777;
-
-std::vector<std::string> paths_of(stored_object const& o) {
-  auto const paths = std::views::values(o.shards);
-  return {paths.begin(), paths.end()};
-}
 
 std::vector<std::string> paths_of(stored_generation const& g) {
   std::vector<std::string> all;

@@ -139,7 +139,7 @@ void print_object(shard_store const& store, stored_object const& o, std::optiona
       throw error("standard output cannot be written");
   };
   store.get(
-      o, [&] { return print; }, with, default_kernel(), shard_store::check::all_hashes);
+      o, [&] { return print; }, with, shard_store::check::all_hashes);
 }
 
 void write_object(shard_store const& store, stored_object const& o, std::optional<key> const& with,
@@ -225,7 +225,7 @@ int encode(arguments const& a) {
   check_directories(a.directories);
   same_mode const mode(std::vector{a.file});
   auto const claims = claim_all(a.directories, name);
-  shard_store store(a.directories, warn);
+  shard_store const store(a.directories, warn);
   byte_progress progress("encode " + name, a, length);
   auto const made = store.put(
       name, how, length,
@@ -244,8 +244,7 @@ int encode(arguments const& a) {
   auto const shards = std::views::values(made.shards);
   mode.apply({shards.begin(), shards.end()});
   if (a.keep != 0 && made.object.generation > a.keep) {
-    auto const whole = store.verify(made);
-    if (std::ranges::find(whole, false) != whole.end())
+    if (store.verify(made).shards.size() != how.shards())
       throw error(title(made) + ": the shards just written are damaged: older generations are kept");
     store.remove_older_than(name, made.object.generation - a.keep + 1);
   }
@@ -280,9 +279,8 @@ int verify(arguments const& a) {
     std::size_t whole = 0;
     try {
       byte_progress progress("verify " + title(o), a, o.object.length);
-      auto const flags = store.verify(o, default_kernel(), [&](auto bytes) { progress.add(bytes); });
+      whole = store.verify(o, [&](auto bytes) { progress.add(bytes); }).shards.size();
       progress.finish();
-      whole = static_cast<std::size_t>(std::ranges::count(flags, true));
       if (!a.quiet)
         fmt::print("{}: {}: {}{}\n", title(o), o.object.code.to_string(), state_in_words(o, whole),
                    id_in_words(o, found.objects));
@@ -300,13 +298,13 @@ int verify(arguments const& a) {
 
 namespace {
 
-bool repair_object(shard_store& store, stored_object const& o, std::vector<stored_object> const& all,
+bool repair_object(shard_store const& store, stored_object const& o, std::vector<stored_object> const& all,
                    arguments const& a) {
   expect_one(o, all);
-  std::vector<bool> whole;
+  stored_object whole;
   try {
     byte_progress progress("verify " + title(o), a, o.object.length);
-    whole = store.verify(o, default_kernel(), [&](auto bytes) { progress.add(bytes); });
+    whole = store.verify(o, [&](auto bytes) { progress.add(bytes); });
     progress.finish();
   } catch (error const& bad) {
     warn(bad.what());
@@ -374,7 +372,7 @@ bool repair_generations(shard_store const& store, std::vector<stored_generation>
 }  // namespace
 
 int repair(arguments const& a) {
-  shard_store store(a.directories, warn);
+  shard_store const store(a.directories, warn);
   bool clean = true;
   auto const found = find(store, a);
   if (a.name.empty() && found.generations.empty())
