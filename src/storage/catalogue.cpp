@@ -8,6 +8,8 @@
 #include "base/format.hpp"
 #include "skel/error.hpp"
 #include "storage/manifest.hpp"
+#include "storage/part_name.hpp"
+#include "storage/paths.hpp"
 
 namespace skel::storage {
 
@@ -109,6 +111,65 @@ std::vector<stored_generation> generations_of(std::vector<stored_object> const& 
   });
   link_bases(all);
   return all;
+}
+
+inventory::inventory(repository_options const& of, report_problem receiver, file_system& where)
+    : options(of),
+      report(receiver ? std::move(receiver) : ignore_problem),
+      files(where),
+      places([&] {
+        auto all = of.places;
+        std::erase_if(all, [&](place const& p) { return where.gone(p.directory); });
+        return all;
+      }()),
+      store(places, report, where, of.computed_by) {}
+
+std::vector<stored_generation> inventory::catalogue() const {
+  auto all = generations_of(store.scan(), store, report);
+  for (auto const& [path, name] : files_named<attempt_name>())
+    for (auto& g : all)
+      if (name.generation == g.plan.generation && name.stamp == g.plan.stamp)
+        g.attempts = std::max(g.attempts, name.number);
+  return all;
+}
+
+template <class Name>
+std::vector<std::pair<std::string, Name>> inventory::files_named() const {
+  std::vector<std::pair<std::string, Name>> all;
+  for (auto const& p : places) try {
+      for (auto const& file_name : files.list(p.directory))
+        if (auto const name = Name::parse(file_name))
+          all.emplace_back(in_directory(p.directory, file_name), *name);
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): catalogue() reports it
+    }
+  return all;
+}
+template std::vector<std::pair<std::string, part_name>> inventory::files_named() const;
+template std::vector<std::pair<std::string, attempt_name>> inventory::files_named() const;
+
+bool inventory::is_mine(stored_generation const& g) const {
+  return g.identity_hash == options.identity.hash() && !(options.apart && options.apart(g.plan));
+}
+
+object_info inventory::describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
+                                std::uint64_t length) const {
+  return {
+      name,
+      plan.generation,
+      options.code,
+      length,
+      length,
+      options.block_size,
+      {},
+      {plan.stamp, options.identity.hash(), part, plan.parts, options.machine, plan.base, plan.base_stamp}};
+}
+
+void inventory::remove(std::string const& path) const {
+  try {
+    files.remove(path);
+  } catch (error const& bad) {
+    report(bad.what());
+  }
 }
 
 }  // namespace skel::storage

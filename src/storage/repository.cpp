@@ -4,23 +4,19 @@
 #include <limits>
 #include <random>
 #include <ranges>
-#include <set>
+#include <tuple>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
-#include "storage/catalogue.hpp"
+#include "storage/at_start.hpp"
+#include "storage/care.hpp"
 #include "storage/cipher.hpp"
-#include "storage/manifest.hpp"
 #include "storage/part_name.hpp"
 #include "storage/paths.hpp"
-#include "storage/shard_store.hpp"
-#include "storage/spread.hpp"
 
 namespace skel::storage {
 
 namespace {
-
-constexpr std::size_t most_manifests = 256;
 
 std::vector<std::string> directories_of(std::span<place const> places) {
   std::vector<std::string> all;
@@ -41,6 +37,15 @@ std::string what_is_lost(stored_generation const& g) {
                             at->second.shards.size(), o.code.shards(), o.code.data_shards());
   }
   return "";
+}
+
+stored_object const& usable_part(repository_options const& mine, stored_generation const& from,
+                                 std::uint32_t part) {
+  auto const found = from.parts.find(part);
+  if (found == from.parts.end())
+    throw error(detail::format("generation {}: missing all shards of part {}", from.plan.generation, part));
+  check_usable(mine, found->second);
+  return found->second;
 }
 
 }  // namespace
@@ -64,40 +69,16 @@ repository::repository(repository_options options, report_problem report, file_s
   std::ignore = shard_store(options_.places, report_, *files_);  // no directory twice
 }
 
-shard_store repository::store(report_problem const& report) const {
-  return shard_store(present(), report, *files_, options_.computed_by);
-}
+inventory repository::here() const { return {options_, report_, *files_}; }
 
-// Places on lost hosts receive no shards and count in no quorum; their shards are lost.
-std::vector<place> repository::present() const {
-  auto left = options_.places;
-  std::erase_if(left, [&](place const& p) { return files_->gone(p.directory); });
-  return left;
-}
-
-std::vector<stored_generation> repository::catalogue() const { return catalogue(report_); }
-
-std::vector<stored_generation> repository::catalogue(report_problem const& report) const {
-  auto const from = store(report);
-  auto all = generations_of(from.scan(), from, report);
-  for (auto const& [path, name] : attempt_files())
-    for (auto& g : all)
-      if (name.generation == g.plan.generation && name.stamp == g.plan.stamp)
-        g.attempts = std::max(g.attempts, name.number);
-  return all;
-}
-
-stored_object const& repository::usable_part(stored_generation const& from, std::uint32_t part) const {
-  auto const found = from.parts.find(part);
-  if (found == from.parts.end())
-    throw error(detail::format("generation {}: missing all shards of part {}", from.plan.generation, part));
-  check_usable(found->second);
-  return found->second;
-}
+std::vector<stored_generation> repository::catalogue() const { return here().catalogue(); }
+void repository::check_at_start() const { storage::check_at_start(here()); }
+bool repository::unused() const { return is_unused(here()); }
 
 void repository::read_own(stored_generation const& from, std::uint32_t part, byte_sink const& to) const {
-  store(report_).get(
-      usable_part(from, part), [&] { return to; }, options_.seal_with, shard_store::check::all_hashes);
+  here().store.get(
+      usable_part(options_, from, part), [&] { return to; }, options_.seal_with,
+      shard_store::check::all_hashes);
 }
 
 std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
@@ -109,8 +90,8 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
   }
   std::vector<std::byte> bytes;
   for (auto const* const g : std::views::reverse(chain))
-    store(report_).get(
-        usable_part(*g, part),
+    here().store.get(
+        usable_part(options_, *g, part),
         [&bytes, before = bytes.size()]() -> byte_sink {
           bytes.resize(before);
           return [&bytes](auto some) { bytes.insert(bytes.end(), some.begin(), some.end()); };
@@ -120,13 +101,14 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
 }
 
 std::vector<stored_generation> repository::candidates() const {
-  auto all = catalogue();
+  auto const from = here();
+  auto all = from.catalogue();
   if (all.empty()) return all;
-  refuse_others(all);
+  refuse_others(options_, all);
   if (std::ranges::none_of(all, [&](auto const& g) { return g.id().starts_with(options_.object); }))
     throw usage_error(detail::format("{}: no checkpoint with object {}",
                                      detail::join(directories_of(options_.places), ","), options_.object));
-  std::erase_if(all, [&](auto const& g) { return !is_mine(g); });
+  std::erase_if(all, [&](auto const& g) { return !from.is_mine(g); });
   if (all.empty()) return all;
   std::erase_if(all, [&](auto const& g) {
     bool const lost = g.state() == condition::lost;
@@ -139,7 +121,7 @@ std::vector<stored_generation> repository::candidates() const {
   if (all.empty())
     throw error(detail::format("{}: no generation can be restored",
                                detail::join(directories_of(options_.places), ",")));
-  check_key(all);
+  check_key(from, all);
   auto const worn_out = [&](auto const& g) { return g.attempts >= options_.attempts; };
   for (auto const& g : all)
     if (worn_out(g))
@@ -151,7 +133,7 @@ std::vector<stored_generation> repository::candidates() const {
 
 std::vector<stored_generation> repository::chosen(std::vector<stored_generation> all) const {
   auto const meant = [&](stored_generation const& g) { return g.id().starts_with(options_.object); };
-  std::erase_if(all, [&](auto const& g) { return !is_mine(g); });
+  std::erase_if(all, [from = here()](auto const& g) { return !from.is_mine(g); });
   std::vector<stored_generation> left;
   for (auto const& g : all) {
     auto rivals = rivals_of(g, all);
@@ -174,25 +156,18 @@ std::vector<stored_generation> repository::chosen(std::vector<stored_generation>
   return left;
 }
 
-bool repository::is_mine(stored_generation const& g) const {
-  return g.identity_hash == options_.identity.hash() && !(options_.apart && options_.apart(g.plan));
-}
-
 void repository::note_attempt(generation_plan const& plan) const {
-  auto const name = attempt_name{plan.generation, plan.stamp, attempts(plan) + 1}.file_name();
-  for (auto const& p : present()) try {
+  auto const to = here();
+  std::uint64_t most = 0;
+  for (auto const& [path, name] : to.files_named<attempt_name>())
+    if (name.generation == plan.generation && name.stamp == plan.stamp) most = std::max(most, name.number);
+  auto const name = attempt_name{plan.generation, plan.stamp, most + 1}.file_name();
+  for (auto const& p : to.places) try {
       files_->create(in_directory(p.directory, name));
       files_->sync_directory(p.directory);
     } catch (error const& bad) {
       report_(bad.what());
     }
-}
-
-std::uint64_t repository::attempts(generation_plan const& plan) const {
-  std::uint64_t most = 0;
-  for (auto const& [path, name] : attempt_files())
-    if (name.generation == plan.generation && name.stamp == plan.stamp) most = std::max(most, name.number);
-  return most;
 }
 
 std::optional<repository::restored> repository::restore() const {
@@ -216,8 +191,9 @@ std::optional<repository::restored> repository::restore() const {
 generation_plan repository::next(std::uint32_t parts) const {
   if (parts == 0) throw usage_error("parts of a generation: found 0, expected at least 1");
   std::uint64_t newest = 0;
-  for (auto const& g : catalogue(ignore_problem)) newest = std::max(newest, g.plan.generation);
-  for (auto const& [path, name] : part_files()) newest = std::max(newest, name.generation);
+  auto const from = here().reporting_to({});
+  for (auto const& g : from.catalogue()) newest = std::max(newest, g.plan.generation);
+  for (auto const& [path, name] : from.files_named<part_name>()) newest = std::max(newest, name.generation);
   if (newest == std::numeric_limits<std::uint64_t>::max())
     throw error(
         detail::format("{}: no generation can be newer than {}", options_.places.front().directory, newest));
@@ -225,39 +201,6 @@ generation_plan repository::next(std::uint32_t parts) const {
   generation_plan plan{newest + 1, 0, parts};
   while (plan.stamp == 0) plan.stamp = (std::uint64_t{random()} << 32U) | random();
   return plan;
-}
-
-template <class Name>
-std::vector<std::pair<std::string, Name>> repository::files_named() const {
-  std::vector<std::pair<std::string, Name>> all;
-  for (auto const& p : present()) try {
-      for (auto const& file_name : files_->list(p.directory))
-        if (auto const name = Name::parse(file_name))
-          all.emplace_back(in_directory(p.directory, file_name), *name);
-    } catch (error const&) {  // NOLINT(bugprone-empty-catch): catalogue() reports it
-    }
-  return all;
-}
-
-std::vector<std::pair<std::string, part_name>> repository::part_files() const {
-  return files_named<part_name>();
-}
-std::vector<std::pair<std::string, attempt_name>> repository::attempt_files() const {
-  return files_named<attempt_name>();
-}
-
-object_info repository::describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
-                                 std::uint64_t length) const {
-  object_info o{
-      name,
-      plan.generation,
-      options_.code,
-      length,
-      length,
-      options_.block_size,
-      {},
-      {plan.stamp, options_.identity.hash(), part, plan.parts, options_.machine, plan.base, plan.base_stamp}};
-  return o;
 }
 
 save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
@@ -269,23 +212,23 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
                               std::uint64_t length, content_source const& source) const {
   if (part >= plan.parts)
     throw usage_error(detail::format("found part {1}, expected a number below {0}", plan.parts, part));
-  auto object = describe(plan, part, name, length);
+  auto const to = here();
+  auto object = to.describe(plan, part, name, length);
   if (options_.seal_with) object.length = sealed_length(length);
-  auto const places = present();
-  placement_choice how{options_.home, part, plan.generation, options_.remote_every};
-  if (has_choice(places, object.code.shards(), how)) {
-    how.use = files_->use_of(directories_of(places));
+  auto how = to.choice(plan.generation, part);
+  if (has_choice(to.places, object.code.shards(), how)) {
+    how.use = files_->use_of(directories_of(to.places));
     how.shard_bytes = shard_layout{shard_header{object}.encode().size(), &object}.file_bytes();
     how.parts = plan.parts;
   }
-  auto const where = place_shards(places, object.code.shards(), how);
+  auto const where = place_shards(to.places, object.code.shards(), how);
   save_cost cost;
-  store(report_).write(object, where, source, options_.seal_with, cost);
+  to.store.write(object, where, source, options_.seal_with, cost);
   return cost;
 }
 
 void repository::commit(generation_plan const& plan, std::optional<run_history> const& history) const {
-  auto all = catalogue(ignore_problem);
+  auto all = here().reporting_to({}).catalogue();
   auto const found = std::ranges::find(all, plan, &stored_generation::plan);
   if (found != all.end() && found->state() == condition::lost && found->own_state() != condition::lost)
     throw error(detail::format("generation {} is not committed: {}", plan.generation, what_is_lost(*found)));
@@ -297,46 +240,30 @@ void repository::commit(generation_plan const& plan, std::optional<run_history> 
             : std::ranges::count_if(found->parts, [](auto const& p) { return p.second.enough(); }),
         plan.parts));
   found->history = history;
-  write_manifest(*found);
+  write_manifest(here(), *found);
 }
 
 bool repository::goes_remote(generation_plan const& plan) const {
-  return storage::goes_remote(present(), {options_.home, 0, plan.generation, options_.remote_every});
+  auto const to = here();
+  return storage::goes_remote(to.places, to.choice(plan.generation));
 }
 
-std::vector<std::string> repository::write_manifest(stored_generation const& of) const {
-  manifest m{of.written_by.value_or(options_.identity), of.plan, {}, of.history};
-  for (auto const& [number, p] : of.parts) {
-    m.parts.push_back(
-        {p.object.name, p.object.content_length, p.hash, std::vector<std::string>(p.object.code.shards())});
-    for (auto const& [index, path] : p.shards) m.parts.back().shards[index] = path;
-  }
-  auto const places = present();
-  bool const remote =
-      storage::goes_remote(places, {options_.home, 0, of.plan.generation, options_.remote_every});
-  std::map<std::uint32_t, std::size_t> wanted;
-  for (std::size_t i = 0; i < places.size() && wanted.size() < most_manifests; ++i)
-    if (places[i].remote == remote) wanted[static_cast<std::uint32_t>(wanted.size())] = i;
-  auto const text = m.encode();
-  auto const bytes = std::as_bytes(std::span(text));
-  auto object = describe(of.plan, of.plan.parts, "manifest", bytes.size());
-  object.code = code(detail::format("replicate:{}", wanted.size()));
-  object.belongs_to.identity = of.identity_hash;
-  object.belongs_to.machine = of.parts.begin()->second.object.belongs_to.machine;
-  spread copies(*files_, places, report_);
-  auto const written = copies.try_write(object, wanted, [&](std::vector<byte_sink> const& to) {
-    object_writer w(object, to, options_.computed_by);
-    w.write(bytes);
-    w.finish();
-  });
-  if (2 * written.size() <= wanted.size())
-    throw error(detail::format(
-        "generation {} is not committed: {} of {} directories stored its manifest, expected at least {}",
-        of.plan.generation, written.size(), wanted.size(), wanted.size() / 2 + 1));
-  std::vector<std::string> paths;
-  paths.reserve(written.size());
-  for (auto const& [index, path] : written) paths.push_back(path);
-  return paths;
+bool repository::lies_in(stored_generation const& g, bool remote) const {
+  return storage::lies_in(here(), g, remote);
+}
+void repository::remove_old(generation_plan const& plan) const { storage::remove_old(here(), plan); }
+stored_generation repository::verify(stored_generation const& what, count_bytes const& progress) const {
+  return storage::verify(here(), what, progress);
+}
+std::vector<std::string> repository::repair(stored_generation const& what,
+                                            stored_generation const& whole) const {
+  return storage::repair(here(), what, whole);
+}
+std::vector<std::string> repository::tidy(generation_plan const& plan) const {
+  return storage::tidy(here(), plan);
+}
+std::vector<std::string> repository::remove(stored_generation const& what) const {
+  return storage::remove(here(), what);
 }
 
 }  // namespace skel::storage

@@ -30,9 +30,7 @@
 
 namespace skel::storage {
 
-struct part_name;
-struct attempt_name;
-class shard_store;
+struct inventory;
 
 /// Options of a repository.
 struct repository_options {
@@ -188,23 +186,7 @@ class repository {
   std::vector<std::string> remove(stored_generation const& what) const;
 
  private:
-  [[nodiscard]] shard_store store(report_problem const& report) const;
-  [[nodiscard]] std::vector<place> present() const;
-  [[nodiscard]] std::vector<stored_generation> catalogue(report_problem const& report) const;
-  template <class Name>
-  [[nodiscard]] std::vector<std::pair<std::string, Name>> files_named() const;
-  [[nodiscard]] std::vector<std::pair<std::string, part_name>> part_files() const;
-  [[nodiscard]] std::vector<std::pair<std::string, attempt_name>> attempt_files() const;
-  [[nodiscard]] std::uint64_t attempts(generation_plan const& plan) const;
-  [[nodiscard]] object_info describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
-                                     std::uint64_t length) const;
-  std::vector<std::string> write_manifest(stored_generation const& of) const;
-  void remove_quietly(std::string const& path) const;
-  void refuse_others(std::vector<stored_generation> const& all) const;
-  [[nodiscard]] bool is_mine(stored_generation const& g) const;
-  void check_usable(stored_object const& o) const;
-  [[nodiscard]] stored_object const& usable_part(stored_generation const& from, std::uint32_t part) const;
-  void check_key(std::vector<stored_generation> const& all) const;
+  [[nodiscard]] inventory here() const;
 
   repository_options options_;
   report_problem report_;

@@ -1,15 +1,14 @@
-// What a run asks before it resumes from a store.
+#include "storage/at_start.hpp"
+
 #include <algorithm>
 #include <set>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
-#include "skel/storage/repository.hpp"
 #include "storage/cipher.hpp"
 #include "storage/machine.hpp"
 #include "storage/part_name.hpp"
 #include "storage/paths.hpp"
-#include "storage/shard_store.hpp"
 
 namespace skel::storage {
 
@@ -63,57 +62,58 @@ std::string about_directory(file_system& files, std::string const& directory, st
 
 }  // namespace
 
-void repository::check_at_start() const {
+void check_at_start(inventory const& here) {
   std::string first_problem;
   std::size_t usable = 0;
-  for (auto const& p : present()) {
+  for (auto const& p : here.places) {
     auto const probe = temporary_of(p.directory, "skel-probe");
     try {
       {
-        auto const f = files_->create(probe);
-        f->write(std::vector<std::byte>(options_.block_size));
+        auto const f = here.files.create(probe);
+        f->write(std::vector<std::byte>(here.options.block_size));
         f->sync();
       }
       ++usable;
     } catch (error const& bad) {
-      auto const text = about_directory(*files_, p.directory, probe, bad.what());
+      auto const text = about_directory(here.files, p.directory, probe, bad.what());
       if (first_problem.empty()) first_problem = text;
-      report_(text);
+      here.report(text);
     }
     try {
-      files_->remove(probe);
+      here.files.remove(probe);
     } catch (error const&) {  // NOLINT(bugprone-empty-catch): it may not exist
     }
   }
   if (usable == 0) throw usage_error(first_problem);
-  refuse_others(catalogue(ignore_problem));  // damage is reported when the data are needed
+  refuse_others(here.options,
+                here.reporting_to({}).catalogue());  // damage is reported when the data are needed
 }
 
 // Another machine comes first: it may hash the same problem differently.
-void repository::refuse_others(std::vector<stored_generation> const& all) const {
-  std::set<std::uint64_t> expected{options_.identity.hash()};
-  for (auto const& writer : options_.beside) expected.insert(writer.hash());
+void refuse_others(repository_options const& mine, std::vector<stored_generation> const& all) {
+  std::set<std::uint64_t> expected{mine.identity.hash()};
+  for (auto const& writer : mine.beside) expected.insert(writer.hash());
   for (auto const& g : all) {
-    for (auto const& [number, part] : g.parts) check_machine(part, options_.machine);
+    for (auto const& [number, part] : g.parts) check_machine(part, mine.machine);
     if (!expected.contains(g.identity_hash))
-      refuse_foreign(g, options_.identity,
-                     options_.beside.empty()
-                         ? "with other options or input; repeat those of that run"
-                         : "in the format of another version of skel; resume with that one");
+      refuse_foreign(g, mine.identity,
+                     mine.beside.empty() ? "with other options or input; repeat those of that run"
+                                         : "in the format of another version of skel; resume with that one");
   }
 }
 
 // A save that did not end leaves whole parts, and hidden files beside the shards of its last one. Commits put
 // a manifest into more than half of the directories, so whatever else is incomplete has been damaged.
-bool repository::unused() const {
+bool is_unused(inventory const& here) {
   std::string problem;
-  auto const all = catalogue([&](std::string const& text) {
+  auto const asked = here.reporting_to([&](std::string const& text) {
     if (problem.empty()) problem = text;
   });
+  auto const all = asked.catalogue();
   if (std::ranges::any_of(
           all, [](auto const& g) { return g.manifest.has_value() || g.state() != condition::lost; }))
     return false;
-  auto const files = part_files();
+  auto const files = here.files_named<part_name>();
   auto const was_being_written = [&](std::uint64_t generation) {
     return std::ranges::any_of(
         files, [&](auto const& f) { return f.second.temporary && f.second.generation == generation; });
@@ -132,27 +132,26 @@ bool repository::unused() const {
 }
 
 // What is not encrypted can be forged, so a run with a key does not resume from it.
-void repository::check_usable(stored_object const& o) const {
-  check_machine(o, options_.machine);
-  bool const sealed = o.object.sealed != sealing::none;
-  if (sealed == options_.seal_with.has_value()) return;
+void check_usable(repository_options const& mine, stored_object const& part) {
+  check_machine(part, mine.machine);
+  bool const sealed = part.object.sealed != sealing::none;
+  if (sealed == mine.seal_with.has_value()) return;
   throw usage_error(detail::format(
-      "{}: generation {} is {}", directory_of(o.shards.begin()->second), o.object.generation,
+      "{}: generation {} is {}", directory_of(part.shards.begin()->second), part.object.generation,
       sealed ? "encrypted: give its key (--key-file)" : "not encrypted, but a key was given (--key-file)"));
 }
 
 // Reads the beginning of a part. Damage is reported when the data are needed.
-void repository::check_key(std::vector<stored_generation> const& all) const {
+void check_key(inventory const& here, std::vector<stored_generation> const& all) {
   for (auto const& g : all)
-    for (auto const& [number, part] : g.parts) check_usable(part);
-  if (!options_.seal_with) return;
+    for (auto const& [number, part] : g.parts) check_usable(here.options, part);
+  if (!here.options.seal_with) return;
   struct opened {};
   for (auto const& g : all) {
     auto const& part = g.parts.begin()->second;
     try {
-      store(ignore_problem)
-          .get(
-              part, []() -> byte_sink { return [](auto) { throw opened{}; }; }, options_.seal_with);
+      here.reporting_to({}).store.get(
+          part, []() -> byte_sink { return [](auto) { throw opened{}; }; }, here.options.seal_with);
       return;
     } catch (opened const&) {
       return;
