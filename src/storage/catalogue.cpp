@@ -153,15 +153,10 @@ bool inventory::is_mine(stored_generation const& g) const {
 
 object_info inventory::describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
                                 std::uint64_t length) const {
-  return {
-      name,
-      plan.generation,
-      options.code,
-      length,
-      length,
-      options.block_size,
-      {},
-      {plan.stamp, options.identity.hash(), part, plan.parts, options.machine, plan.base, plan.base_stamp}};
+  object_info o{name, plan.generation, options.code, length, length, options.block_size};
+  o.belongs_to = {plan.stamp, options.identity.hash(), part, plan.parts, options.machine,
+                  plan.base,  plan.base_stamp};
+  return o;
 }
 
 void inventory::remove(std::string const& path) const {

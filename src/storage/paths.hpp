@@ -10,7 +10,6 @@ inline std::string in_directory(std::string const& directory, std::string const&
 }
 
 inline std::string directory_of(std::string const& path) { return path.substr(0, path.rfind('/')); }
-inline std::string name_of(std::string const& path) { return path.substr(path.rfind('/') + 1); }
 
 /// The path of an incomplete shard. Hidden and equal for each attempt, so that remains of a dead
 /// writer are overwritten.

@@ -32,7 +32,6 @@ class shard_reader {
   [[nodiscard]] std::string const& defect() const noexcept { return defect_; }
   /// Takes the hash of the object from other shards, for a shard without a footer.
   void belongs_to(hash128 const& object) { footer_.object = object; }
-  [[nodiscard]] hash128 const& header_hash() const noexcept { return header_hash_; }
 
   /// Reads the block of a stripe into `to`, which must have room for the block and its hash.
   /// Returns false if the hash does not match or reading fails. The loss is then reported, the
@@ -52,7 +51,6 @@ class shard_reader {
   [[nodiscard]] bool suspect() const noexcept { return suspect_; }
 
   void report(std::string const& what) const;
-  [[nodiscard]] std::uint64_t bad_blocks() const noexcept { return bad_blocks_; }
 
  private:
   void report_block(std::uint64_t stripe, std::string const& what);

@@ -22,12 +22,11 @@ namespace {
 
 constexpr std::string_view shard_ending = ".shard";
 
-bool same_place(object_info const& a, object_info const& b) {
-  return a.name == b.name && a.generation == b.generation && a.belongs_to == b.belongs_to;
-}
-
-bool is_other(stored_object const& o, stored_object const& than) {
-  return same_place(o.object, than.object) && (o.object != than.object || o.hash != than.hash);
+// Whether `o` is another object in the place of `p`.
+bool is_other(stored_object const& o, stored_object const& p) {
+  auto const &a = o.object, &b = p.object;
+  return a.name == b.name && a.generation == b.generation && a.belongs_to == b.belongs_to &&
+         (a != b || o.hash != p.hash);
 }
 
 // A directory may have two names.
@@ -63,12 +62,6 @@ void add_paths(stored_object const& o, std::set<std::string>& to) {
   for (auto& path : paths_of(o)) to.insert(std::move(path));
 }
 
-std::vector<place> places_in(std::vector<std::string> const& directories) {
-  std::vector<place> places;
-  for (auto const& d : directories) places.push_back({d, "", false});
-  return places;
-}
-
 }  // namespace
 
 void check_writing(std::uint32_t block_size, std::optional<key> const& seal_with) {
@@ -78,6 +71,12 @@ void check_writing(std::uint32_t block_size, std::optional<key> const& seal_with
   if (seal_with && !can_seal())
     throw usage_error(
         "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
+}
+
+std::vector<place> places_in(std::vector<std::string> const& directories) {
+  std::vector<place> places;
+  for (auto const& d : directories) places.push_back({d, "", false});
+  return places;
 }
 
 std::optional<std::size_t> place_of(std::span<place const> places, std::string const& path) {
@@ -120,10 +119,6 @@ shard_store::shard_store(std::vector<place> places, report_problem report, file_
       throw usage_error(detail::format("{}: given twice, expected different directories", d));
   }
 }
-
-shard_store::shard_store(std::vector<std::string> const& directories, report_problem report,
-                         file_system& files)
-    : shard_store(places_in(directories), std::move(report), files) {}
 
 std::vector<stored_object> shard_store::scan(std::optional<std::string> const& name) const {
   return scan(name, report_);
@@ -409,8 +404,11 @@ std::vector<std::string> shard_store::tidy(stored_object const& what, others whi
   auto const current = std::ranges::find_if(
       all, [&](auto const& o) { return o.object == what.object && o.hash == what.hash; });
   if (rivals_of(what, all).empty())
-    for (auto const& path : unreadable(what, all))
-      if (can_be_opened(path)) rubbish.insert(path);
+    for (auto const& path : unreadable(what, all)) try {
+        std::ignore = files_->open(path);
+        rubbish.insert(path);
+      } catch (error const&) {  // NOLINT(bugprone-empty-catch): kept, and reported by the caller
+      }
   if (current == all.end() || (rubbish.empty() && current->duplicates.empty())) return {};
 
   auto const is_whole = [&](stored_object const& o) {
@@ -440,14 +438,6 @@ std::vector<std::string> shard_store::tidy(stored_object const& what, others whi
   }
   for (auto const& directory : touched) files_->sync_directory(directory);
   return {rubbish.begin(), rubbish.end()};
-}
-
-bool shard_store::can_be_opened(std::string const& path) const {
-  try {
-    return files_->open(path) != nullptr;
-  } catch (error const&) {
-    return false;
-  }
 }
 
 std::vector<std::string> shard_store::unreadable(stored_object const& what) const {

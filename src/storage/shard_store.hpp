@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "skel/storage/generation.hpp"
@@ -28,9 +29,10 @@ struct put_options {
   std::uint32_t block_size = 1U << 16U;
 };
 
-/// Throws usage_error if shards cannot be written with these options.
+/// Throws usage_error for options with which no shards can be written.
 void check_writing(std::uint32_t block_size, std::optional<key> const& seal_with);
 
+[[nodiscard]] std::vector<place> places_in(std::vector<std::string> const& directories);
 /// The index of the place that holds this file.
 [[nodiscard]] std::optional<std::size_t> place_of(std::span<place const> places, std::string const& path);
 
@@ -48,7 +50,8 @@ class shard_store {
   explicit shard_store(std::vector<place> places, report_problem report = {},
                        file_system& files = real_file_system(), kernel computed_by = default_kernel());
   explicit shard_store(std::vector<std::string> const& directories, report_problem report = {},
-                       file_system& files = real_file_system());
+                       file_system& files = real_file_system())
+      : shard_store(places_in(directories), std::move(report), files) {}
 
   /// Finds all objects, or the named one, by the headers of shards under any file name. Reports
   /// unreadable shards and directories. The newest generation comes first. Two objects have the
@@ -109,7 +112,6 @@ class shard_store {
                                                     std::vector<stored_object> const& readable) const;
   void add_without_footer(std::vector<std::string> const& paths, std::vector<stored_object>& found,
                           report_problem const& report) const;
-  [[nodiscard]] bool can_be_opened(std::string const& path) const;
   [[nodiscard]] stored_object best_copies(stored_object const& what) const;
   [[nodiscard]] std::set<std::string> occupied(stored_object const& what) const;
   [[nodiscard]] std::map<std::uint32_t, std::size_t> places_for_missing(stored_object const& found,

@@ -12,7 +12,7 @@ namespace test {
 
 inline skel::storage::repository_options options_for(std::size_t places, std::string const& code) {
   skel::storage::repository_options o;
-  for (auto const& d : directories(places)) o.places.push_back({d, "", false});
+  o.places = skel::storage::places_in(directories(places));
   o.code = skel::storage::code(code);
   o.identity = {"skel-test", "1.0", 42};
   o.block_size = 40;
