@@ -1,10 +1,6 @@
 #include "tools/checkpoint/generations.hpp"
 
-#include <fmt/format.h>
-
-#include "skel/error.hpp"
-#include "tools/checkpoint/same_mode.hpp"
-#include "tools/checkpoint/telling.hpp"
+#include "storage/shard_store.hpp"
 
 namespace skel::storage {
 
@@ -12,19 +8,13 @@ namespace {
 
 repository store_of(arguments const& a, report_problem report) {
   repository_options options;
-  for (auto const& d : a.directories) options.places.push_back({d, "", false});
+  options.places = places_in(a.directories);
   return repository(std::move(options), std::move(report));
 }
 
 std::uint64_t content_bytes(stored_generation const& g) {
   std::uint64_t sum = 0;
   for (auto const& [number, part] : g.parts) sum += part.object.content_length;
-  return sum;
-}
-
-std::uint64_t coded_bytes(stored_generation const& g) {
-  std::uint64_t sum = g.manifest ? g.manifest->object.length : 0;
-  for (auto const& [number, part] : g.parts) sum += part.object.length;
   return sum;
 }
 
@@ -39,7 +29,27 @@ std::string spare_in_words(stored_object const& part) {
   return fmt::format("{} of {} shards{}, {} more can be lost", there, n, damaged, there - m);
 }
 
-void print(stored_generation const& g, std::string const& more = "") {
+}  // namespace
+
+std::string title(stored_object const& o) {
+  return fmt::format("{}, generation {}", o.object.name, o.object.generation);
+}
+
+std::string title(stored_generation const& g) {
+  auto const who = g.written_by ? fmt::format("{} {}", g.written_by->program, g.written_by->version)
+                                : std::string("unknown program");
+  return fmt::format("{}, generation {}", who, g.plan.generation);
+}
+
+std::uint64_t coded_bytes(stored_object const& o) { return o.object.length; }
+
+std::uint64_t coded_bytes(stored_generation const& g) {
+  std::uint64_t sum = g.manifest ? g.manifest->object.length : 0;
+  for (auto const& [number, part] : g.parts) sum += part.object.length;
+  return sum;
+}
+
+void list_generation(stored_generation const& g, std::string const& more) {
   auto const code = g.parts.empty() ? "" : ", " + g.parts.begin()->second.object.code.to_string();
   bool const sealed = !g.parts.empty() && g.parts.begin()->second.object.sealed != sealing::none;
   auto const base = g.plan.base == 0 ? "" : fmt::format(" appended to generation {}", g.plan.base);
@@ -55,41 +65,23 @@ void print(stored_generation const& g, std::string const& more = "") {
   if (missing != 0) fmt::print("  {} part{}: no shards, lost\n", missing, missing == 1 ? "" : "s");
 }
 
-}  // namespace
-
-std::string title(stored_generation const& g) {
-  auto const who = g.written_by ? fmt::format("{} {}", g.written_by->program, g.written_by->version)
-                                : std::string("unknown program");
-  return fmt::format("{}, generation {}", who, g.plan.generation);
-}
-
-void list_generation(stored_generation const& g, std::string const& more) { print(g, more); }
-
 bool verify_generation(stored_generation const& g, arguments const& a, report_problem const& report) {
-  byte_progress progress("verify " + title(g), a, coded_bytes(g));
-  auto const whole = store_of(a, report).verify(g, [&](auto bytes) { progress.add(bytes); });
-  progress.finish();
-  if (!a.quiet) print(whole);
+  auto const whole = read_blocks(store_of(a, report), g, a);
+  if (!a.quiet) list_generation(whole);
   return whole.state() == condition::whole && all_manifests(whole);
 }
 
 bool repair_generation(stored_generation const& g, arguments const& a) {
   auto const store = store_of(a, warn);
-  byte_progress progress("verify " + title(g), a, coded_bytes(g));
-  auto const whole = store.verify(g, [&](auto bytes) { progress.add(bytes); });
-  progress.finish();
+  auto const whole = read_blocks(store, g, a);
   if (whole.state() == condition::lost) {
     warn(fmt::format("{}: lost{}", title(g), a.remove_lost ? "" : "; --remove-lost removes it"));
     return false;
   }
-  same_mode const mode(g);
-  auto const written = store.repair(g, whole);
-  mode.apply(written);
-  auto const removed = store.tidy(g.plan);
-  if (a.quiet) return true;
-  for (auto const& path : written) fmt::print("{}: rewritten\n", path);
-  for (auto const& path : removed) fmt::print("{}: removed\n", path);
-  fmt::print("{}: all shards of {} part{} are whole\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s");
+  auto const result =
+      fmt::format("all shards of {} part{} are whole", g.plan.parts, g.plan.parts == 1 ? "" : "s");
+  rewrite(
+      store, g, whole, [&] { return store.tidy(g.plan); }, result, a);
   return true;
 }
 

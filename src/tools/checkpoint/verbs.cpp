@@ -21,8 +21,6 @@
 #include "storage/paths.hpp"
 #include "storage/shard_store.hpp"
 #include "tools/checkpoint/generations.hpp"
-#include "tools/checkpoint/same_mode.hpp"
-#include "tools/checkpoint/telling.hpp"
 
 namespace skel::storage {
 
@@ -54,22 +52,17 @@ contents find(shard_store const& store, arguments const& a, report_problem const
   found.objects = store.scan(name);
   if (!name) found.generations = generations_of(found.objects, store, report);
   std::erase_if(found.objects, [](auto const& o) { return o.object.belongs_to.parts != 0; });
-  if (a.generation) {
-    std::erase_if(found.objects, [&](auto const& o) { return o.object.generation != *a.generation; });
-    std::erase_if(found.generations, [&](auto const& g) { return g.plan.generation != *a.generation; });
-  }
-  std::erase_if(found.objects, [&](auto const& o) { return !o.id().starts_with(a.object); });
-  std::erase_if(found.generations, [&](auto const& g) { return !g.id().starts_with(a.object); });
+  auto const is_other = [&](auto const& stored, std::uint64_t generation) {
+    return (a.generation && *a.generation != generation) || !stored.id().starts_with(a.object);
+  };
+  std::erase_if(found.objects, [&](auto const& o) { return is_other(o, o.object.generation); });
+  std::erase_if(found.generations, [&](auto const& g) { return is_other(g, g.plan.generation); });
   if (found.empty() && (name || a.generation || !a.object.empty())) {
     std::string what = a.generation ? fmt::format("generation {} of ", *a.generation) : "";
     if (!a.object.empty()) what = fmt::format("object {} of {}", a.object, what);
     throw usage_error(fmt::format("{}: no shards of {}\"{}\"", fmt::join(a.directories, ","), what, a.name));
   }
   return found;
-}
-
-std::string title(stored_object const& o) {
-  return fmt::format("{}, generation {}", o.object.name, o.object.generation);
 }
 
 // Returns a message if another object could be restored in place of `o`.
@@ -278,9 +271,7 @@ int verify(arguments const& a) {
   for (auto const& o : found.objects) {
     std::size_t whole = 0;
     try {
-      byte_progress progress("verify " + title(o), a, o.object.length);
-      whole = store.verify(o, [&](auto bytes) { progress.add(bytes); }).shards.size();
-      progress.finish();
+      whole = read_blocks(store, o, a).shards.size();
       if (!a.quiet)
         fmt::print("{}: {}: {}{}\n", title(o), o.object.code.to_string(), state_in_words(o, whole),
                    id_in_words(o, found.objects));
@@ -303,21 +294,14 @@ bool repair_object(shard_store const& store, stored_object const& o, std::vector
   expect_one(o, all);
   stored_object whole;
   try {
-    byte_progress progress("verify " + title(o), a, o.object.length);
-    whole = store.verify(o, [&](auto bytes) { progress.add(bytes); });
-    progress.finish();
+    whole = read_blocks(store, o, a);
   } catch (error const& bad) {
     warn(bad.what());
     return false;
   }
-  same_mode const mode(o);
-  auto const written = store.repair(o, whole);
-  mode.apply(written);
-  auto const removed = store.tidy(o);
-  if (a.quiet) return true;
-  for (auto const& path : written) fmt::print("{}: rewritten\n", path);
-  for (auto const& path : removed) fmt::print("{}: removed\n", path);
-  fmt::print("{}: all {} shards are whole\n", title(o), o.object.code.shards());
+  auto const result = fmt::format("all {} shards are whole", o.object.code.shards());
+  rewrite(
+      store, o, whole, [&] { return store.tidy(o); }, result, a);
   return true;
 }
 
