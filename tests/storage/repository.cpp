@@ -247,6 +247,12 @@ TEST_CASE("a generation with a missing part is not committed") {
   auto const plan = r.store.next(3);
   r.store.prepare(plan, 0, "part", old[0]);
   r.store.prepare(plan, 2, "part", old[2]);
+  auto const ends_early = [](byte_sink const& to) {
+    to(test::random_bytes(50, 1));
+    throw skel::error("unreadable");
+  };
+  CHECK(error_of([&] { r.store.prepare(plan, 1, "part", 100, ends_early); }) == "unreadable");
+  CHECK(count_shards(r, ".writing") == 0);
   CHECK(error_of([&] { r.store.commit(plan); }) ==
         "generation 2 was not prepared: 2 of 3 parts can be restored");
   CHECK(error_of([&] { r.store.remove_old(plan); }) == "generation 2 is not committed: older ones are kept");

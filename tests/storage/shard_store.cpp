@@ -17,11 +17,8 @@ bool any_contains(std::vector<std::string> const& lines, std::string const& text
   return std::ranges::any_of(lines, [&](auto const& l) { return l.find(text) != std::string::npos; });
 }
 
-put_options blocks_of(std::uint32_t size) {
-  put_options o;
-  o.block_size = size;
-  return o;
-}
+put_options blocks_of(std::uint32_t size) { return {{}, {}, size}; }
+put_options numbered(std::uint64_t number) { return {number, {}}; }
 
 }  // namespace
 
@@ -235,9 +232,7 @@ TEST_CASE("generations and attempts are not mixed") {
   CHECK(s.restore() == two);
   // Another attempt of generation 2 died between its renames and left half of the shards.
   test::store_in_memory t(4);
-  put_options again;
-  again.generation = 2;
-  auto const o = t.put("ida:2,2", other, again);
+  auto const o = t.put("ida:2,2", other, numbered(2));
   for (std::uint32_t const i : {0U, 1U}) s.files.put(o.shards.at(i), t.files.content(o.shards.at(i)));
   auto const found = s.store.scan("state");
   REQUIRE(found.size() == 3);
@@ -247,13 +242,7 @@ TEST_CASE("generations and attempts are not mixed") {
   CHECK(s.restore() == other);
   for (std::uint32_t const i : {0U, 1U, 2U, 3U}) s.files.content(o.shards.at(i)).clear();
   CHECK(s.restore() == one);
-  CHECK_THROWS_AS(s.put("ida:2,2", one,
-                        [] {
-                          put_options first;
-                          first.generation = 1;
-                          return first;
-                        }()),
-                  skel::usage_error);
+  CHECK_THROWS_AS(s.put("ida:2,2", one, numbered(1)), skel::usage_error);
   s.put("ida:2,2", other);
   s.store.remove_older_than("state", 2);
   CHECK(s.store.scan("state").size() == 1);
@@ -352,12 +341,7 @@ TEST_CASE("a complete object of another writer is neither removed nor overwritte
         std::vector<std::string>{"/disk3/state.1.002.shard", "/disk2/state.1.003.shard"});
   CHECK(s.get(mine) == ours);
   CHECK(s.get(other) == theirs);
-  auto const whole_one = s.put("ida:2,2", ours, [] {
-    put_options o;
-    o.generation = 7;
-    return o;
-  }());
-  s.store.tidy(whole_one);
+  s.store.tidy(s.put("ida:2,2", ours, numbered(7)));
   CHECK(s.get(other) == theirs);  // another generation
   // With enough directories both become whole.
   test::store_in_memory wide(8);
