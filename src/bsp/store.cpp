@@ -5,7 +5,6 @@
 #include "base/format.hpp"
 #include "call/timed.hpp"
 #include "call/user_code.hpp"
-#include "engine/engine.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
-#include "engine/engine.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"

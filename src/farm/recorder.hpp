@@ -18,8 +18,7 @@ namespace skel::detail {
 /// begin them in another order.
 class farm_recorder final : public recorder {
  public:
-  /// Opens the store, reads the checkpoint to resume from, and writes the first one. Throws usage_error if
-  /// the store does not fit the options.
+  /// Throws as start().
   farm_recorder(engine& of, farm_work& work, farm_traits const& traits, checkpoint_options const& options,
                 std::string const& label);
 

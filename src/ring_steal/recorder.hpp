@@ -15,8 +15,7 @@ namespace skel::detail {
 /// All functions except the constructor and close() require the engine's lock.
 class steal_recorder final : public recorder {
  public:
-  /// Opens the store, reads the checkpoint to resume from, and writes the first checkpoint. Throws
-  /// usage_error if the store cannot be used.
+  /// Throws as start().
   steal_recorder(engine& of, checkpoint_options const& options, call_description what);
 
   /// The state left by an earlier run; empty if that run had not begun or there was none. Call

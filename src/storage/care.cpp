@@ -1,6 +1,7 @@
 #include "storage/care.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/format.hpp"
@@ -16,10 +17,7 @@ namespace {
 // The manifest comes first, so that a generation in removal no longer counts as committed.
 std::vector<std::string> paths_of(stored_generation const& g) {
   std::vector<std::string> paths;
-  auto const add = [&](stored_object const& o) {
-    auto const more = paths_of(o);
-    paths.insert(paths.end(), more.begin(), more.end());
-  };
+  auto const add = [&](stored_object const& o) { std::ranges::copy(paths_of(o), std::back_inserter(paths)); };
   if (g.manifest) add(*g.manifest);
   for (auto const& [number, part] : g.parts) add(part);
   return paths;

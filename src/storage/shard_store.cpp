@@ -75,6 +75,7 @@ void check_writing(std::uint32_t block_size, std::optional<key> const& seal_with
 
 std::vector<place> places_in(std::vector<std::string> const& directories) {
   std::vector<place> places;
+  places.reserve(directories.size());
   for (auto const& d : directories) places.push_back({d, "", false});
   return places;
 }
@@ -201,11 +202,11 @@ stored_object shard_store::write(object_info object, std::vector<std::size_t> co
       source([&](auto piece) { s.write(piece); });
       s.finish();
     };
-  }
-  if (seal_with && moves) {  // may be read twice, and sealing the same bytes again would give others
-    cipher.reserve(object.length);
-    content([&](auto piece) { cipher.insert(cipher.end(), piece.begin(), piece.end()); });
-    content = [&](byte_sink const& to) { to(cipher); };
+    if (moves) {  // may be read twice, and sealing the same bytes again would give others
+      cipher.reserve(object.length);
+      content([&](auto piece) { cipher.insert(cipher.end(), piece.begin(), piece.end()); });
+      content = [&](byte_sink const& to) { to(cipher); };
+    }
   }
   std::map<std::uint32_t, std::size_t> wanted;
   for (std::uint32_t i = 0; i < where.size(); ++i) wanted[i] = where[i];

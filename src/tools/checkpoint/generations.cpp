@@ -18,10 +18,6 @@ std::uint64_t content_bytes(stored_generation const& g) {
   return sum;
 }
 
-bool all_manifests(stored_generation const& g) {
-  return g.manifest && g.manifest->shards.size() == g.manifest->object.code.shards();
-}
-
 std::string spare_in_words(stored_object const& part) {
   auto const m = part.object.code.data_shards(), n = part.object.code.shards(), there = part.shards.size();
   if (there < m) return fmt::format("{} of {} shards, lost: {} needed", there, n, m);
@@ -68,7 +64,8 @@ void list_generation(stored_generation const& g, std::string const& more) {
 bool verify_generation(stored_generation const& g, arguments const& a, report_problem const& report) {
   auto const whole = read_blocks(store_of(a, report), g, a);
   if (!a.quiet) list_generation(whole);
-  return whole.state() == condition::whole && all_manifests(whole);
+  return whole.state() == condition::whole && whole.manifest &&
+         whole.manifest->shards.size() == whole.manifest->object.code.shards();
 }
 
 bool repair_generation(stored_generation const& g, arguments const& a) {
