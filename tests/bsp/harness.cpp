@@ -488,7 +488,7 @@ void world::check() const {
   if (open_ == 0 || !active(0) || at(0).draining || told_.size() < epoch_.members.size()) return;
   for (int const r : epoch_.members) {
     if (!at(r).alive || !gone_.empty()) return;
-    for (auto const& p : wires_[wire(r, 0)])
+    for (auto const& p : under_way(r, 0))
       if (std::holds_alternative<role::bsp::saved>(p.what)) return;
   }
   require(false, "all parts are saved, but the conductor has not decided");

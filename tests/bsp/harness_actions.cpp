@@ -280,7 +280,7 @@ void world::note_loss(int rank) {
   told_of_.erase(found);
   if (auto const died = poisoned_in_.find(rank);
       died != poisoned_in_.end() && died->second == epoch_.epoch && !p.joined) {
-    auto const& coming = wires_[wire(rank, 0)];
+    auto const coming = under_way(rank, 0);
     require(std::any_of(coming.begin(), coming.end(),
                         [](auto const& x) { return std::holds_alternative<act::joined>(x.what); }),
             "a rank has not reported that it has joined");

@@ -131,11 +131,6 @@ std::uint64_t world::most_events() const {
   return 200 + 40 * scenario_->sizes.size() * static_cast<std::uint64_t>(scenario_->ranks);
 }
 
-std::uint64_t world::below(std::uint64_t n) {
-  role::digest d;
-  return d.add(scenario_->seed).add(++coins_).value() % n;
-}
-
 // --- tasks
 
 void world::start(int rank) {
@@ -168,7 +163,7 @@ throwing const* world::throws(int rank, team::run const& r) const {
   return nullptr;
 }
 
-bool world::is_killed(int rank, team::run const& r) const {
+bool world::is_victim(int rank, team::run const& r) const {
   auto const& j = jobs_.at(r.job);
   return scenario_->poison == r.task.first && j.ranks[scenario_->victim % j.ranks.size()] == rank;
 }
@@ -177,14 +172,14 @@ bool world::may_finish(int rank) const {
   auto const& n = at(rank);
   auto const* const t = throws(rank, *n.running);
   auto const& j = jobs_.at(n.running->job);
-  return n.gave_up || j.broken || (t != nullptr && t->early) || is_killed(rank, *n.running) || all_arrived(j);
+  return n.gave_up || j.broken || (t != nullptr && t->early) || is_victim(rank, *n.running) || all_arrived(j);
 }
 
 void world::finish(int rank) {
   auto& n = at(rank);
   auto& j = job(n.running->job);
   bool const cancelled = n.role.cancelled();
-  if (is_killed(rank, *n.running) && !cancelled) return take_poison(rank);
+  if (is_victim(rank, *n.running) && !cancelled) return take_poison(rank);
   // Calls on the team fail, but the task may have made its last one. The first rank that thinks that another
   // one is lost may end the calls of all.
   if ((n.gave_up || j.broken) && (!all_arrived(j) || below(2) == 0)) return end_job(rank, "a rank is lost");

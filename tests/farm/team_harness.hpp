@@ -153,11 +153,10 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool may_finish(int rank) const;
   [[nodiscard]] bool all_arrived(job_record const& j) const { return j.arrived.size() == j.ranks.size(); }
   [[nodiscard]] throwing const* throws(int rank, team::run const& r) const;
-  [[nodiscard]] bool is_killed(int rank, team::run const& r) const;
+  [[nodiscard]] bool is_victim(int rank, team::run const& r) const;
   [[nodiscard]] bool computes(int rank) const {
     return rank != 0 || !scenario_->serves || scenario_->ranks == 1;
   }
-  std::uint64_t below(std::uint64_t n);
 
   // --- invariants
   void check_given(int to, team::run const& r);
@@ -174,7 +173,6 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 
   role::team_ledger ledger_;
   fault* faults_ = nullptr;
-  std::uint64_t coins_ = 0;
   std::deque<packet> own_;  // the root's messages to itself
   bool delivering_ = false;
   std::map<job_id, job_record> jobs_;

@@ -32,15 +32,6 @@ void never_sent(mutation& m, Which which) {
     });
   };
 }
-// Changes each send action of a message of type `Own`.
-template <class Own, class How>
-void change_sent(mutation& m, How how) {
-  m.wanted = [how](auto& list) {
-    for (auto& a : list)
-      if (auto* const s = std::get_if<team::send>(&a))
-        if (auto* const own = std::get_if<Own>(&s->what)) how(*s, *own);
-  };
-}
 template <class How>
 void change_outcome(mutation& m, How how) {
   change<role::finish>(m, [how](role::finish& f) { how(f.how); });
@@ -104,22 +95,26 @@ std::vector<named_fault<mutation>> const faults{
     {"a rank of a team is given nothing",
      [](auto& m) { never_sent<team::run>(m, [&m](auto const&, auto const&) { return m.nth(3); }); }},
     {"a rank is given the task of another rank",
-     [](auto& m) { change_sent<team::run>(m, [](auto& s, auto&) { s.to = s.to == 0 ? 0 : s.to - 1; }); }},
+     [](auto& m) {
+       change_sent<team::send, team::run>(m, [](auto& s, auto&) { s.to = s.to == 0 ? 0 : s.to - 1; });
+     }},
     {"ranks of a team are given different tasks",
-     [](auto& m) { change_sent<team::run>(m, [&m](auto&, auto& r) { r.task.first += m.nth(2) ? 1 : 0; }); }},
+     [](auto& m) {
+       change_sent<team::send, team::run>(m, [&m](auto&, auto& r) { r.task.first += m.nth(2) ? 1 : 0; });
+     }},
     {"a team lacks a rank",
      [](auto& m) {
-       change_sent<team::run>(m, [](auto&, auto& r) {
+       change_sent<team::send, team::run>(m, [](auto&, auto& r) {
          if (r.ranks.front().count > 1) --r.ranks.front().count;
        });
      }},
     {"a team has the number of the first team",
-     [](auto& m) { change_sent<team::run>(m, [](auto&, auto& r) { r.formed = 1; }); }},
+     [](auto& m) { change_sent<team::send, team::run>(m, [](auto&, auto& r) { r.formed = 1; }); }},
     {"every team has a number that was never used",
-     [](auto& m) { change_sent<team::run>(m, [](auto&, auto& r) { r.formed += 1000; }); }},
+     [](auto& m) { change_sent<team::send, team::run>(m, [](auto&, auto& r) { r.formed += 1000; }); }},
     {"a team goes on after a failure",
      [](auto& m) {
-       change_sent<team::run>(m, [](auto&, auto& r) {
+       change_sent<team::send, team::run>(m, [](auto&, auto& r) {
          if (r.job > 1) r.formed = r.job - 1;
        });
      }},

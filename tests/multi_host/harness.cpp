@@ -111,15 +111,11 @@ bool world::is_deadly(job const& j) const {
 void world::kill(int rank) {
   auto const& s = *scenario_;
   ++killed_;
-  for (int to = 0; to < s.ranks && s.last_words; ++to) {
-    auto& w = wires_[wire(rank, to)];
-    while (to != rank && active(to) && !w.empty()) {
-      auto p = std::move(w.front());
-      w.erase(w.begin());
-      if (fault_ == nullptr || fault_->receives(*this, rank, to, p.what)) receive(rank, to, p);
+  for (int to = 0; to < s.ranks && s.last_words; ++to)
+    while (to != rank && active(to) && !under_way(rank, to).empty()) {
+      deliver(rank, to);
       follow_up(to);
     }
-  }
   apply({kind::die, rank, 0, (s.seed + static_cast<std::uint64_t>(killed_)) % 4});
   // The deadly work may finally kill a host, and with it the record of its workers.
   auto const most = static_cast<int>(2 * std::max(2U, s.most_losses) + 2);
@@ -216,11 +212,10 @@ void world::check() const {
 // each idle rank has sent a request to a host that leads. The check does not use the arbiter's record.
 void world::check_no_orphan() const {
   auto const& s = *scenario_;
-  bool const quiet = std::all_of(wires_.begin(), wires_.end(), [](auto const& w) { return w.empty(); });
   bool const sound =
       std::none_of(lost_.begin(), lost_.end(), [](bool l) { return l; }) && deaths_ == 0 && suspicions_ == 0;
   bool const all_begun = std::all_of(nodes_.begin(), nodes_.end(), [](node const& n) { return n.begun; });
-  if (!quiet || !sound || !all_begun || !s.reassigns || arbiter_.on_trial()) return;
+  if (!wires_.empty() || !sound || !all_begun || !s.reassigns || arbiter_.on_trial()) return;
   bool const work = std::any_of(nodes_.begin(), nodes_.end(), [](node const& n) {
     return n.host.active() && n.carried && *n.carried + 2 < n.share_end;
   });

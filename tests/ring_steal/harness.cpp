@@ -223,7 +223,7 @@ void world::check_last_record() const {
 
 bool world::is_silent(int rank) const {
   for (int to = 0; to < scenario_->ranks; ++to)
-    if (!wires_[wire(rank, to)].empty()) return false;
+    if (!under_way(rank, to).empty()) return false;
   return true;
 }
 

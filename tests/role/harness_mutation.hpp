@@ -92,6 +92,15 @@ template <class Own, class Mutation>
 void once_lost(Mutation& m, int n) {
   m.received = [&m, n](int, auto& what) { return as<Own>(what) == nullptr || !m.nth(n); };
 }
+/// Changes each action `Send` that sends a message of type `Own`. `how` receives both.
+template <class Send, class Own, class Mutation, class How>
+void change_sent(Mutation& m, How how) {
+  m.wanted = [how](auto& list) {
+    for (auto& a : list)
+      if (auto* const s = std::get_if<Send>(&a))
+        if (auto* const own = as<Own>(s->what)) how(*s, *own);
+  };
+}
 /// Gives rank 1 a different outcome from the other ranks.
 template <class Mutation>
 void tell_another_outcome(Mutation& m) {

@@ -18,6 +18,11 @@ struct peer_scenario {
   bool stops_early = false;
   std::optional<int> other_call;  // a rank that makes a different call
   std::uint64_t chaos = 300;      // random events before the run is brought to its end
+  unsigned lost_in = 0;           // one message in this many between living ranks is lost; 0: none
+  bool ticks = true;              // false: the run must end without ticks
+  /// Exhaustive exploration: time passes when nothing else can happen, so that every run reaches its end,
+  /// and a dying rank may lose any number of its last messages.
+  bool thorough = false;
 
   /// The start of a description, "seed 7: 3 ranks"; describe_trouble() returns its end.
   [[nodiscard]] std::string describe_ranks() const {
@@ -28,6 +33,8 @@ struct peer_scenario {
     if (failing) text += ", job " + std::to_string(*failing) + " throws";
     if (stops_early) text += ", stops early";
     if (other_call) text += ", rank " + std::to_string(*other_call) + " makes another call";
+    if (lost_in > 0) text += ", lost 1/" + std::to_string(lost_in);
+    if (!ticks) text += ", no ticks";
     return text + ", chaos " + std::to_string(chaos);
   }
 };
@@ -58,25 +65,27 @@ Scenario draw_scenario(std::uint64_t seed, bool must_die, Own const& own, int jo
   return s;
 }
 
+inline constexpr int everybody = -1;
+
 struct peer_event {
   enum class kind : std::uint8_t {
     begin,      // rank a enters the call
     deliver,    // the oldest message from a arrives at b
-    tick,       // the timer of rank a fires
+    tick,       // the timer of rank a, or everybody, fires
     die,        // rank a dies; n of its messages to each rank still arrive
     detect,     // rank a learns that b is dead
     suspect,    // rank a wrongly suspects b
     heartbeat,  // rank a learns that b lives
     stop,       // rank a wants the run to end
     // Events added by a world:
-    finish,     // rank a finishes its job number b
+    finish,     // rank a finishes its job number b, or its thread b some tasks
     ready,      // the unit that rank a reads has one more piece
     measure,    // the root knows the cost of units: groups of n
     saved,      // rank a ends writing its part of a checkpoint; n: 0 written, 1 failed
     committed,  // a commit ends; n: 0 committed, 1 failed, 2 reported as failed but committed
     damage,     // part b of checkpoint n becomes unreadable
     rerun,      // all ranks are killed at once and another job resumes; see the world
-    start,      // a thread of rank a takes a task
+    start,      // thread b of rank a takes a task
     lend,       // rank a gives tasks to a thief
     away,       // rank a reports that it has had nothing to lend for a while
     state,      // rank a sends a statement of its debt n

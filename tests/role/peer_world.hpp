@@ -11,6 +11,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -34,6 +35,14 @@ struct peer_node {
   bool begun = false, alive = true, ended = false, draining = false;
   std::string failure{};
   std::optional<role::outcome> how{};
+  friend bool operator==(peer_node const&, peer_node const&) = default;
+};
+
+/// How a run came to its state. No part of the state: all compare equal.
+struct peer_history {
+  std::map<std::size_t, std::uint64_t> messages{};  // sent, by kind
+  bool died_at_work = false;
+  friend bool operator==(peer_history const&, peer_history const&) { return true; }
 };
 
 template <role::skeleton_message Message>
@@ -90,18 +99,19 @@ class peer_world {
   }
   void check_end() const;
   [[nodiscard]] int deaths() const { return deaths_; }
-  [[nodiscard]] bool died_at_work() const { return died_at_work_; }
+  [[nodiscard]] bool died_at_work() const { return history_.died_at_work; }
   /// Returns the number of messages of this kind sent so far.
   template <class Own>
   [[nodiscard]] std::uint64_t messages_of() const {
-    auto const at = messages_.find(kind_of(message(Own{})));
-    return at == messages_.end() ? 0 : at->second;
+    auto const at = history_.messages.find(kind_of(message(Own{})));
+    return at == history_.messages.end() ? 0 : at->second;
   }
   [[nodiscard]] std::uint64_t messages() const {
-    return std::accumulate(messages_.begin(), messages_.end(), std::uint64_t{0},
+    return std::accumulate(history_.messages.begin(), history_.messages.end(), std::uint64_t{0},
                            [](std::uint64_t n, auto const& m) { return n + m.second; });
   }
   [[nodiscard]] std::uint64_t hash() const;
+  friend bool operator==(peer_world const&, peer_world const&) = default;
 
  protected:
   peer_world(Scenario const& s, fault* f);
@@ -125,7 +135,14 @@ class peer_world {
   virtual void apply_own(event const& e) = 0;
   /// Upper bound on events between two ticks of a run without failures.
   [[nodiscard]] virtual std::uint64_t most_events() const = 0;
+  /// The run must end within this many ticks.
+  [[nodiscard]] virtual int most_rounds() const { return 40; }
   [[nodiscard]] virtual std::string waits_for() const = 0;
+  /// Whether this rank learns by itself of the loss of others.
+  [[nodiscard]] virtual bool watches(int rank) const { return active(rank); }
+  [[nodiscard]] virtual bool may_die(int /*rank*/) const { return !complete_; }
+  /// Whether a random run chooses the event less often than others.
+  [[nodiscard]] virtual bool rare(event const& e) const;
   /// Invariants after each event and after a completed run.
   virtual void check() const {}
   virtual void check_done() const = 0;
@@ -141,6 +158,17 @@ class peer_world {
   virtual void add_to(role::digest&) const {}
 
   // --- used by a protocol's world ---
+  [[nodiscard]] bool deliverable(int from, int to) const {
+    // Messages to a suspect are held back until the suspect is heard again.
+    return at(to).begun && at(to).alive && !(at(from).alive && lost_[wire(from, to)]) &&
+           wires_.contains(wire(from, to));
+  }
+  void deliver(int from, int to);
+  /// The messages from one rank to another that have not arrived, oldest first.
+  [[nodiscard]] std::span<Packet const> under_way(int from, int to) const {
+    auto const w = wires_.find(wire(from, to));
+    return w == wires_.end() ? std::span<Packet const>() : std::span<Packet const>(w->second);
+  }
   /// Kills a rank; `last_words` of its messages to each rank still arrive.
   void die(int rank, std::uint64_t last_words);
   /// Starts a new job and discards the previous one.
@@ -163,13 +191,20 @@ class peer_world {
     for (auto const& m : told) send(0, m.to, message(m.what));
   }
   [[nodiscard]] Packet packet_of(message const& what) {
-    ++messages_[kind_of(what)];
+    ++history_.messages[kind_of(what)];
     Packet p{};
     p.what = through_codec(what);
     return p;
   }
   void post(int rank, int to, Packet p) {
-    if (at(to).alive || to == rank) wires_[wire(rank, to)].push_back(std::move(p));
+    auto const in = scenario_->lost_in;
+    bool const arrives = to == rank || (at(to).alive && (in == 0 || below(in) > 0));
+    if (arrives) wires_[wire(rank, to)].push_back(std::move(p));
+  }
+  /// Draws a detail of an event. Not for explorations, which try all of them.
+  [[nodiscard]] std::uint64_t below(std::uint64_t n) {
+    role::digest d;
+    return d.add(scenario_->seed).add(++coins_).value() % n;
   }
   /// Counts a job. Returns whether it throws.
   [[nodiscard]] bool job_fails() {
@@ -203,35 +238,39 @@ class peer_world {
   fault* fault_ = nullptr;
   std::vector<Node> nodes_;
   role::roll_call roll_;
-  std::vector<std::vector<Packet>> wires_;
-  std::vector<bool> lost_;  // wire(a, b): a has declared b lost
+  std::map<std::size_t, std::vector<Packet>> wires_;  // by wire(from, to); no entry is empty
+  std::vector<bool> lost_;                            // wire(a, b): a has declared b lost
   int deaths_ = 0, suspicions_ = 0;
   std::uint64_t ticks_ = 0;
   bool complete_ = false, failed_ = false, asked_to_stop_ = false;
 
  private:
-  [[nodiscard]] bool deliverable(int from, int to) const {
-    // Messages to a suspect are held back until the suspect is heard again.
-    return !wires_[wire(from, to)].empty() && at(to).begun && at(to).alive &&
-           !(at(from).alive && lost_[wire(from, to)]);
-  }
-  void deliver(int from, int to);
   void lose(int rank, int peer);
   void tick(int rank);
   void notice_all();
 
-  std::map<std::size_t, std::uint64_t> messages_;
-  std::uint64_t jobs_ = 0;
-  bool died_at_work_ = false;
+  peer_history history_;
+  std::uint64_t jobs_ = 0, coins_ = 0;
 };
 
-/// Runs every order of events to the end, visiting each state once, with at most `ticks` ticks.
-template <class World>
+/// Runs every order of events to the end, visiting each state once, with at most `ticks` ticks. States are
+/// known by their hashes; with `exact`, they are kept and compared.
+template <bool exact = false, class World>
 exploration explore(World first, std::uint64_t ticks, std::uint64_t most_states) {
-  std::unordered_set<std::uint64_t> seen;
+  std::unordered_set<std::uint64_t> hashes;
+  std::unordered_multimap<std::uint64_t, World> worlds;
+  auto const is_new = [&](World const& w) {
+    if constexpr (exact) {
+      auto const [from, to] = worlds.equal_range(w.hash());
+      if (std::any_of(from, to, [&](auto const& known) { return known.second == w; })) return false;
+      worlds.emplace(w.hash(), w);
+      return true;
+    } else {
+      return hashes.insert(w.hash()).second;
+    }
+  };
   return explore<World, peer_event>(
-      std::move(first), [ticks](World const& w) { return w.possible(ticks); },
-      [&seen](World const& w) { return seen.insert(w.hash()).second; }, most_states,
+      std::move(first), [ticks](World const& w) { return w.possible(ticks); }, is_new, most_states,
       [](peer_event const& e) { return e.describe(); });
 }
 

@@ -13,7 +13,7 @@ void peer_world<Scenario, Node, Packet, Actions>::start_job(Scenario const& s) {
   scenario_ = std::make_shared<Scenario const>(s);
   auto const ranks = static_cast<std::size_t>(s.ranks);
   nodes_.assign(ranks, Node{});
-  wires_.assign(ranks * ranks, {});
+  wires_.clear();
   lost_.assign(ranks * ranks, false);
   complete_ = false;
   roll_ = role::roll_call(s.ranks, peer_call_hash);
@@ -33,8 +33,13 @@ void peer_world<Scenario, Node, Packet, Actions>::apply(event const& e) {
       deliver(e.a, e.b);
       break;
     case kind::tick:
-      tick(e.a);
-      break;
+      if (e.a != everybody) {
+        tick(e.a);
+        break;
+      }
+      for (int r = 0; r < scenario_->ranks; ++r)
+        if (active(r)) apply({kind::tick, r});
+      return;
     case kind::die:
       die(e.a, e.n);
       break;
@@ -60,11 +65,15 @@ void peer_world<Scenario, Node, Packet, Actions>::apply(event const& e) {
 
 template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::deliver(int from, int to) {
-  auto& w = wires_[wire(from, to)];
-  auto p = std::move(w.front());
-  w.erase(w.begin());
-  lost_[wire(to, from)] = false;  // a message proves that its sender lives
-  if (at(to).ended) return;
+  auto const w = wires_.find(wire(from, to));
+  auto p = std::move(w->second.front());
+  w->second.erase(w->second.begin());
+  if (w->second.empty()) wires_.erase(w);
+  // A message proves that its sender lives. An exploration does not detect a death twice: ticks repeat it.
+  if (at(from).alive || !scenario_->thorough) lost_[wire(to, from)] = false;
+  // Where messages are lost, the root must stay and repeat the end.
+  bool const stays = to == 0 && from != 0 && scenario_->lost_in > 0;
+  if (at(to).ended && !stays) return;
   if (fault_ == nullptr || fault_->receives(*this, from, to, p.what)) receive(from, to, p);
 }
 
@@ -72,13 +81,15 @@ template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::die(int rank, std::uint64_t last_words) {
   dies(rank);
   ++deaths_;
-  died_at_work_ = died_at_work_ || !complete_;
-  for (int r = 0; r < scenario_->ranks; ++r) {
-    auto& out = wires_[wire(rank, r)];
-    if (lost_[wire(rank, r)]) out.clear();
-    if (last_words < out.size()) out.resize(last_words);
-    wires_[wire(r, rank)].clear();
+  history_.died_at_work = history_.died_at_work || !complete_;
+  auto const ranks = static_cast<std::size_t>(scenario_->ranks);
+  auto const self = static_cast<std::size_t>(rank);
+  for (auto& [between, w] : wires_) {
+    bool const out = between / ranks == self;
+    if (between % ranks == self || (out && lost_[between])) w.clear();
+    if (out && last_words < w.size()) w.resize(last_words);
   }
+  std::erase_if(wires_, [](auto const& w) { return w.second.empty(); });
   Node dead{};
   dead.begun = at(rank).begun;
   dead.alive = false;
@@ -88,7 +99,7 @@ void peer_world<Scenario, Node, Packet, Actions>::die(int rank, std::uint64_t la
 template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::lose(int rank, int peer) {
   lost_[wire(rank, peer)] = true;
-  if (!active(rank)) return;
+  if (!watches(rank)) return;
   if (rank == 0) call_roll(&role::roll_call::lost, peer);
   hear_lost(rank, peer);
 }
@@ -108,28 +119,44 @@ std::vector<peer_event> peer_world<Scenario, Node, Packet, Actions>::possible(st
   std::vector<event> all;
   auto const& s = *scenario_;
   for (int a = 0; a < s.ranks; ++a) {
-    for (int b = 0; b < s.ranks; ++b)
-      if (deliverable(a, b)) all.push_back({kind::deliver, a, b});
+    std::size_t words = 1;  // no more messages are under way from a to one rank
+    for (auto w = wires_.lower_bound(wire(a, 0)); w != wires_.end() && w->first < wire(a + 1, 0); ++w) {
+      words = std::max(words, w->second.size());
+      if (auto const b = static_cast<int>(w->first) % s.ranks; deliverable(a, b))
+        all.push_back({kind::deliver, a, b});
+    }
     if (!at(a).alive) {
       for (int b = 0; b < s.ranks; ++b)
-        if (active(b) && !lost_[wire(b, a)]) all.push_back({kind::detect, b, a});
+        if (watches(b) && !lost_[wire(b, a)]) all.push_back({kind::detect, b, a});
       continue;
     }
     if (!at(a).begun) all.push_back({kind::begin, a});
-    for (int b = 0; b < s.ranks; ++b) {
-      if (lost_[wire(a, b)] && at(b).alive) all.push_back({kind::heartbeat, a, b});
-      if (b != 0 && b != a && at(b).alive && active(a) && suspicions_ < s.suspicions && !lost_[wire(a, b)])
-        all.push_back({kind::suspect, a, b});
-    }
-    if (a != 0 && deaths_ < s.deaths && !complete_) {
+    bool const suspects = suspicions_ < s.suspicions && active(a) && watches(a);
+    for (int b = 0; b < s.ranks && (watches(a) || at(a).ended); ++b)
+      if (lost_[wire(a, b)] ? at(b).alive : suspects && b != 0 && b != a && at(b).alive)
+        all.push_back({lost_[wire(a, b)] ? kind::heartbeat : kind::suspect, a, b});
+    if (a != 0 && deaths_ < s.deaths && may_die(a)) {
       all.push_back({kind::die, a, 0, ~0ULL});
-      all.push_back({kind::die, a, 0, 0});
+      for (std::uint64_t n = 0; n < (s.thorough ? words : 1); ++n) all.push_back({kind::die, a, 0, n});
     }
     if (!active(a)) continue;
     add_own(a, all);
-    if (ticks_ < ticks) all.push_back({kind::tick, a});
+    if (s.ticks && ticks_ < ticks) all.push_back({kind::tick, a});
   }
+  auto const quiet = [](event const& e) { return e.what == kind::tick || e.what == kind::die; };
+  if (!s.thorough || !std::all_of(all.begin(), all.end(), quiet)) return all;
+  require(ticks_ < 400, "the run is stuck; " + waits_for());
+  std::erase_if(all, [](event const& e) { return e.what == kind::tick; });
+  all.push_back({kind::tick, everybody});
   return all;
+}
+
+template <class Scenario, class Node, class Packet, class Actions>
+bool peer_world<Scenario, Node, Packet, Actions>::rare(event const& e) const {
+  return e.what == kind::die || e.what == kind::suspect || e.what == kind::tick ||
+         e.what == kind::heartbeat || e.what == kind::detect || e.what == kind::measure ||
+         e.what == kind::damage || e.what == kind::rerun || e.what == kind::away || e.what == kind::state ||
+         e.what == kind::overrun;
 }
 
 template <class Scenario, class Node, class Packet, class Actions>
@@ -144,11 +171,7 @@ bool peer_world<Scenario, Node, Packet, Actions>::step(std::mt19937_64& dice) {
   }
   for (int turn = 0; turn < 20 && !all.empty(); ++turn) {
     auto e = all[below(all.size())];
-    bool const rare = e.what == kind::die || e.what == kind::suspect || e.what == kind::tick ||
-                      e.what == kind::heartbeat || e.what == kind::detect || e.what == kind::measure ||
-                      e.what == kind::damage || e.what == kind::rerun || e.what == kind::away ||
-                      e.what == kind::state || e.what == kind::overrun;
-    if (rare && below(10) != 0) continue;
+    if (rare(e) && below(10) != 0) continue;
     if (e.what == kind::die) e.n = below(4);
     if (e.what == kind::measure) e.n = 1 + below(ranks);
     apply(e);
@@ -162,15 +185,14 @@ template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::notice_all() {
   for (int a = 0; a < scenario_->ranks; ++a)
     for (int b = 0; b < scenario_->ranks; ++b) {
-      if (active(a) && !at(b).alive && !lost_[wire(a, b)]) apply({kind::detect, a, b});
+      if (watches(a) && !at(b).alive && !lost_[wire(a, b)]) apply({kind::detect, a, b});
       if (lost_[wire(a, b)] && at(b).alive) apply({kind::heartbeat, a, b});
     }
 }
 
 template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::settle(std::mt19937_64& dice) {
-  constexpr int most_rounds = 40;
-  for (int round = 0; round < most_rounds && !ended(); ++round) {
+  for (int round = most_rounds(); round > 0 && !ended(); --round) {
     notice_all();
     for (auto left = most_events(); left > 0 && !ended(); --left) {
       auto all = possible(0);
@@ -180,6 +202,8 @@ void peer_world<Scenario, Node, Packet, Actions>::settle(std::mt19937_64& dice) 
       if (all.empty()) break;
       apply(all[dice() % all.size()]);
     }
+    if (ended()) return;
+    require(scenario_->ticks, "the run does not end without a tick; " + waits_for());
     for (int a = 0; a < scenario_->ranks; ++a)
       if (active(a)) apply({kind::tick, a});
   }
@@ -227,13 +251,15 @@ std::uint64_t peer_world<Scenario, Node, Packet, Actions>::hash() const {
     n.add_to(d);
     d.add((n.begun ? 1U : 0U) + (n.alive ? 2U : 0U) + (n.ended ? 4U : 0U) + (n.draining ? 8U : 0U));
   }
-  for (auto const& w : wires_) {
+  for (auto const& [between, w] : wires_) {
+    d.add(between);
     for (auto const& p : w) {
       add_to_digest(d, p.what);
       p.add_to(d);
     }
     d.add(w.size());
   }
+  d.add(wires_.size());
   for (bool const l : lost_) d.add(l);
   d.add(static_cast<std::uint64_t>(deaths_)).add(static_cast<std::uint64_t>(suspicions_)).add(ticks_);
   add_to(d);
