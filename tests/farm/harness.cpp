@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <set>
 
 #include "role/deal.hpp"
 
-namespace harness {
+namespace farm_harness {
 
 using kind = event::kind;
-
-namespace {
-
-constexpr std::uint64_t call_hash = 42;
-
-}  // namespace
+using ledger = role::farm_ledger;
+using worker = role::farm_worker;
 
 std::vector<task_id> ids_of(range_list const& ranges) {
   std::vector<task_id> ids;
@@ -25,44 +21,42 @@ std::vector<task_id> ids_of(range_list const& ranges) {
 }
 
 world::world(scenario const& s, fault* f)
-    : scenario_(std::make_shared<scenario const>(s)), fault_(f), losses_(s.seed * 2 + 1) {
-  auto const n = static_cast<std::size_t>(s.ranks);
-  state_.wires.resize(n * n);
-  state_.sent.resize(n * n);
-  state_.received.resize(n * n);
-  state_.suspected.resize(n);
-  state_.detected.resize(n);
-  state_.recorded.resize(s.tasks);
-  state_.counted.resize(s.tasks);
-  state_.forgotten.resize(s.tasks);
-  state_.left_out.resize(s.tasks);
-  state_.early.resize(s.tasks);
-  state_.waiting.resize(n);
-  state_.wrong.resize(s.tasks);
-  state_.ran_at_death.resize(s.tasks);
-  if (!s.stream) {
-    state_.supplied = s.tasks;
-    state_.source_ended = true;
-  }
+    : peer_world(s, f), faults_(f), tasks_(s.tasks), waiting_(static_cast<std::size_t>(s.ranks)) {
+  sink_.ordered = s.ordered;
+  sink_.fails_at = s.sink_fails_at;
+  supplied_ = s.stream ? 0 : s.tasks;
+  source_ended_ = !s.stream;
   role::farm_ledger_config l;
   l.ranks = s.ranks;
-  l.first_worker = s.root_serves && s.ranks > 1 ? 1 : 0;
-  skel::task_costs costs;
-  std::uint64_t const costly = s.costly ? s.tasks / 3 : 0;
+  l.first_worker = static_cast<int>(s.servers());
+  if (!s.stream) l.tasks = s.tasks;
   if (s.costly) {
     std::vector<double> each;
     for (auto left = static_cast<double>(s.tasks); left > 0; --left) each.push_back(left * left);
-    costs = skel::task_costs(each);
+    l.costs = skel::task_costs(each);
+    l.costly = s.tasks / 3;
   }
+  l.policy = s.policy;
+  l.ordered = s.ordered;
+  l.merged = s.merged;
+  l.window = s.window;
+  l.first_grant = s.first_grant;
+  l.call_hash = call_hash(0);
+  l.resumed = s.resumed;
+  l.most_losses = s.most_losses;
+  l.on_error = s.on_error;
+  l.audit = s.audit;
+  l.audit_holds = s.audit_holds;
+  for (task_id const id : s.restored) append(l.restored, {id, 1, 1});
   for (int r = 0; r < s.ranks; ++r) {
     role::farm_worker_config w;
     w.self = r;
-    w.call_hash = s.other_call == r ? call_hash + 1 : call_hash;
+    w.call_hash = call_hash(r);
     w.threads = s.threads;
-    w.costly = costly;
+    w.costly = l.costly;
     w.asks = skel::asks_root(s.policy);
     w.ring.directed = s.policy.more == skel::more_from::root_then_ranks;
-    if ((s.policy.more == skel::more_from::ring || w.ring.directed) && l.workers() > 1)
+    if ((s.policy.more == skel::more_from::ring || w.ring.directed) && s.workers() > 1)
       w.ring.ranks = s.ranks;
     w.ring.first = l.first_worker;
     if (w.ring.directed && s.seed % 2 == 0) w.interval = 0.04;  // of work: one to four tasks
@@ -74,304 +68,348 @@ world::world(scenario const& s, fault* f)
     w.send_after_ticks = s.send_after_ticks;
     w.threshold = s.policy.threshold;
     w.early = s.policy.early;
-    w.computes = r >= l.first_worker;
+    int const index = r - static_cast<int>(s.servers());
+    w.computes = index >= 0;
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
     if (w.computes && !s.resumed)
-      w.share = skel::known_share(s.policy, s.tasks, l.workers(), r - l.first_worker, costs);
-    node one;
-    one.threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
-    one.worker = role::farm_worker(std::move(w));
-    state_.nodes.push_back(std::move(one));
+      w.share = skel::known_share(s.policy, s.tasks, static_cast<int>(s.workers()), index, l.costs);
+    at(r).threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
+    at(r).worker = worker(std::move(w));
   }
-  if (!s.stream) l.tasks = s.tasks;
-  l.costs = costs;
-  l.costly = costly;
-  l.policy = s.policy;
-  l.ordered = s.ordered;
-  l.merged = s.merged;
-  l.window = s.window;
-  l.first_grant = s.first_grant;
-  l.call_hash = call_hash;
-  l.resumed = s.resumed;
-  l.most_losses = s.most_losses;
-  l.on_error = s.on_error;
-  l.audit = s.audit;
-  l.audit_holds = s.audit_holds;
-  for (task_id id : s.restored) append(l.restored, {id, 1, 1});
-  state_.ledger = role::farm_ledger(std::move(l));
-  if (s.seed % 3 == 0) state_.ledger.message_cost(0.005 * static_cast<double>(s.seed % 4));
+  ledger_ = ledger(std::move(l));
+  if (s.seed % 3 == 0) ledger_.message_cost(0.005 * static_cast<double>(s.seed % 4));
 }
 
 // --- events
 
-void world::apply(event const& e) {
-  if (fault_ != nullptr && !fault_->hears(*this, e)) return;
-  was_stopping_ = state_.ledger.stopping();
-  if (scenario_->timed) state_.ledger.at(state_.seconds += 1e-3);
-  switch (e.what) {
-    case kind::begin:
-      begin(e.a);
-      break;
-    case kind::deliver:
-      deliver(e);
-      break;
-    case kind::idle:
-      idle(e);
-      break;
-    case kind::finish:
-      finish(e);
-      break;
-    case kind::tick:
-      tick(e.a);
-      break;
-    case kind::die:
-      die(e);
-      break;
-    case kind::detect: {
-      state_.detected[static_cast<std::size_t>(e.a)] = true;
-      role::farm_actions list;
-      if (scenario_->from_outside) state_.ledger.from_outside(e.a);
-      state_.ledger.lost(e.a, list);
-      perform(0, true, list);
-      at(0).worker.lost(e.a, list);
-      perform(0, false, list);
-      break;
-    }
-    case kind::suspect:
-      suspect(e.a);
-      break;
-    case kind::heartbeat:
-      state_.suspected[static_cast<std::size_t>(e.a)] = false;
-      break;
-    case kind::supply:
-      supply(e);
-      break;
-    case kind::sink:
-      sink(e.n);
-      break;
-    case kind::source_fails: {
-      state_.source_failed = true;
-      state_.source_ended = true;
-      role::farm_actions list;
-      state_.ledger.source_failed("no more", list);
-      perform(0, true, list);
-      break;
-    }
-    case kind::stop_early: {
-      state_.asked_to_stop = true;
-      role::farm_actions list;
-      state_.ledger.stop_early(list);
-      perform(0, true, list);
-      break;
-    }
-    case kind::hold_back: {
-      role::farm_actions list;
-      state_.ledger.hold_back(e.n == 1, list);
-      perform(0, true, list);
-      break;
-    }
-    case kind::please_stop: {
-      state_.asked_to_stop = true;
-      at(e.a).stop_asked = true;
-      role::farm_actions list;
-      at(e.a).worker.please_stop(list);
-      perform(e.a, false, list);
-      break;
-    }
-  }
-  drain_self();
-  check_window();
-  for (auto& n : state_.nodes)
-    if (e.what != kind::idle) n.rested = false;
-}
-
 void world::begin(int rank) {
-  at(rank).begun = true;
-  role::farm_actions list;
-  if (rank == 0) {
-    restore();
-    state_.ledger.begin(list);
-    perform(0, true, list);
+  if (rank == 0) {  // results of an earlier run go to the sink first
+    for (task_id const id : scenario_->restored) ++tasks_.at(id).recorded;
+    sink_.push(scenario_->restored);
+    tell_ledger(&ledger::begin);
   }
-  at(rank).worker.begin(list);
-  perform(rank, false, list);
+  tell_worker(rank, nullptr, &worker::begin);
 }
 
-// Results of an earlier run go to the sink first.
-void world::restore() {
-  if (scenario_->restored.empty()) return;
-  for (task_id id : scenario_->restored) {
-    ++state_.recorded.at(id);
-    ++state_.counted.at(id);
-  }
-  state_.sink_queue.push_back(scenario_->restored);
-}
-
-bool world::deliverable(int from, int to) const {
-  if (state_.wires[wire(from, to)].empty() || !at(to).begun || !at(to).alive) return false;
-  // The root's messages to a suspect wait until the suspect shows that it lives.
-  return !(from == 0 && state_.suspected[static_cast<std::size_t>(to)]);
-}
-
-void world::deliver(event const& e) {
-  auto& w = state_.wires[wire(e.a, e.b)];
-  auto p = std::move(w.front());
-  w.erase(w.begin());
-  if (e.n == 1) w.insert(w.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(w.size(), e.more)), p);
-  if (e.b == 0) state_.suspected[static_cast<std::size_t>(e.a)] = false;  // a rank that speaks lives
-  auto& newest = state_.received[wire(e.a, e.b)];
-  if (p.sequence <= newest) return;
-  newest = p.sequence;
-  receive(e.a, e.b, std::move(p));
-}
-
-void world::receive(int from, int to, packet p) {
+void world::receive(int from, int to, packet& p) {
+  if (to == 0 && for_ledger(p.what)) return hear(from, p);
   auto& n = at(to);
-  // The run is closed on this rank. On a lossy wire the root must stay and repeat the end.
-  if (n.ended && (to != 0 || from == 0 || scenario_->lost_in == 0)) return;
-  if (fault_ != nullptr && !fault_->receives(*this, from, to, p.what)) return;
-  role::farm_actions list;
-  if (to == 0 && for_ledger(p.what)) {
-    bool const was_stopping = state_.ledger.stopping();
-    accepted_.clear();
-    sender_ = from;
-    if (std::holds_alternative<role::farm::results>(p.what)) {
-      std::vector<role::task_version> versions;
-      for (task_id id : p.content)
-        if (state_.ledger.compares(id)) versions.push_back({id, version(id, from)});
-      state_.ledger.compared(std::move(versions));
-    }
-    state_.ledger.on(from, p.what, list);
-    bool const keep = std::exchange(delivering_, std::holds_alternative<role::farm::results>(p.what));
-    perform(0, true, list);
-    delivering_ = keep;
-    if (!accepted_.empty()) {
-      auto const accepted = std::exchange(accepted_, {});
-      take_results(from, p, accepted, was_stopping);
-    }
-    sink_released();
-    return;
-  }
-  if (auto* const g = std::get_if<role::farm::give>(&p.what); g != nullptr && to == 0)
-    g->ranges = state_.ledger.not_recorded(g->ranges);
+  if (auto* const g = std::get_if<farm::give>(&p.what); g != nullptr && to == 0)
+    g->ranges = ledger_.not_recorded(g->ranges);
   if (!given_tasks(p.what).empty() && scenario_->stream && to != 0)
     n.payloads.insert(n.payloads.end(), p.content.begin(), p.content.end());
-  n.worker.on(from, p.what, list);
-  perform(to, false, list);
+  tell_worker(to, nullptr, &worker::on, from, p.what);
 }
 
-// Passes results to the sink as the ledger has decided: each result once, a merged value whole or not at all.
-void world::take_results(int from, packet const& p, range_list const& accepted, bool was_stopping) {
-  auto const ids = ids_of(accepted);
-  require(!was_stopping, "results are given to the sink after stop");
-  auto in = p.content.begin();
-  for (task_id id : ids) {
-    require(id < state_.recorded.size(), fmt::format("task {} does not exist", id));
-    in = std::find(in, p.content.end(), id);
-    require(in != p.content.end(), fmt::format("task {} is recorded without its result", id));
-    ++in;
-    require(++state_.recorded[id] == 1, fmt::format("task {} is recorded twice", id));
-  }
-  if (scenario_->merged) {
-    require(ids.size() == p.content.size(), "part of a merged result is recorded");
-    for (task_id id : p.content)
-      require(++state_.counted[id] == 1, fmt::format("task {} is merged twice", id));
-  }
-  if (scenario_->audit > 0) {
-    auto& waiting = state_.waiting[static_cast<std::size_t>(from)];
-    waiting.insert(waiting.end(), ids.begin(), ids.end());
-  } else {
-    state_.sink_queue.push_back(ids);
-  }
+void world::hear_lost(int /*rank*/, int peer) {
+  if (scenario_->from_outside && !at(peer).alive) ledger_.from_outside(peer);
+  tell_ledger(&ledger::lost, peer);
+  tell_worker(0, nullptr, &worker::lost, peer);
 }
 
-void world::tick(int rank) {
-  if (rank == everybody) {
-    for (int r = 0; r < scenario_->ranks; ++r)
-      if (at(r).alive && at(r).begun && !at(r).ended) tick(r);
-    return;
-  }
-  ++state_.ticks;
+void world::hear_tick(int rank) {
+  if (rank == 0) tell_ledger(&ledger::tick);
+  for (int r = 1; rank != 0 && r < scenario_->ranks; ++r)
+    if (r != rank && lost_[wire(0, r)]) tell_worker(rank, nullptr, &worker::lost, r);
+  tell_worker(rank, nullptr, &worker::tick);
+}
+
+void world::please_stop(int rank) {
+  if (rank == 0) return tell_ledger(&ledger::stop_early);
+  tell_worker(rank, nullptr, &worker::please_stop);
+}
+
+void world::deliver_own() {
+  while (!under_way(0, 0).empty()) deliver(0, 0);
+}
+
+void world::follow_up(int /*rank*/) {
+  deliver_own();
+  was_stopping_ = ledger_.stopping();
+  complete_ = ledger_.recorded() == scenario_->tasks;
+}
+
+bool world::rare(event const& e) const {
+  bool const slow = scenario_->seed % 2 == 0;
+  return peer_world::rare(e) || (slow && e.what == kind::finish) ||
+         (e.what == kind::begin && e.a >= scenario_->ranks - scenario_->late);
+}
+
+void world::add_own(int rank, std::vector<event>& all) const {
+  auto const& n = at(rank);
+  bool idle = false;
+  for (int t = 0; t < static_cast<int>(n.threads.size()); ++t)
+    if (n.threads[static_cast<std::size_t>(t)])
+      all.push_back({kind::finish, rank, t});
+    else if (!std::exchange(idle, true) && wants_work(rank))
+      all.push_back({kind::start, rank, t});
+  if (rank != 0) return;
+  if (!source_ended_) all.push_back({kind::supply});
+  if (!sink_.queue.empty()) all.push_back({kind::sink});
+}
+
+// In an exploration, an idle thread asks for work if that changes something.
+bool world::wants_work(int rank) const {
+  auto const& n = at(rank);
+  if (!scenario_->thorough) return !n.rested;
+  auto copy = n.worker;
   role::farm_actions list;
-  if (rank == 0) {
-    for (int r = 1; r < scenario_->ranks; ++r) {
-      if (!lost(r)) continue;
-      state_.ledger.lost(r, list);
-      perform(0, true, list);
-    }
-    state_.ledger.tick(list);
-    perform(0, true, list);
-  }
-  // The root announces lost ranks to the others, which hear of it late.
-  for (int r = 1; r < scenario_->ranks; ++r) {
-    if (r == rank || !lost(r)) continue;
-    at(rank).worker.lost(r, list);
-    perform(rank, false, list);
-  }
-  at(rank).worker.tick(list);
-  perform(rank, false, list);
+  copy.idle(scenario_->most_at_once, list);
+  return !list.empty() || !(copy == n.worker);
 }
 
-void world::die(event const& e) {
-  auto& n = at(e.a);
-  remember_what_it_ran(e.a);
-  n.alive = false;
-  ++state_.deaths;
-  state_.died_at_work = state_.died_at_work || state_.ledger.recorded() < scenario_->tasks;
-  auto& last_words = state_.wires[wire(e.a, 0)];
-  if (e.n < last_words.size()) last_words.resize(e.n);
-  for (int r = 0; r < scenario_->ranks; ++r) state_.wires[wire(r, e.a)].clear();
-  n.worker = {};
-  n.threads.clear();
-  n.held.clear();
-  n.payloads.clear();
+void world::apply_own(event const& e) {
+  if (e.what == kind::supply) return supply();
+  if (e.what == kind::sink) return sink();
+  auto const& s = *scenario_;
+  auto& t = at(e.a).threads[static_cast<std::size_t>(e.b)];
+  if (e.what == kind::finish) return finish(e.a, t);
+  tell_worker(e.a, &t, &worker::idle, s.thorough ? s.most_at_once : 1 + below(s.most_at_once));
+  at(e.a).rested = !t && !s.thorough;
 }
 
-// Includes finished tasks whose results are in flight: the root cannot tell them from running ones.
-void world::remember_what_it_ran(int rank) {
-  std::vector<bool> ran(scenario_->tasks);
-  auto const mark = [&](range_list const& ranges) {
-    for (task_id id : ids_of(ranges)) ran.at(id) = true;
-  };
-  for (auto const& t : at(rank).threads)
-    if (t.todo) mark({*t.todo});
-  for (auto const& p : state_.wires[wire(rank, 0)])
-    if (auto const* const r = std::get_if<role::farm::results>(&p.what)) mark(r->ranges);
-  for (std::size_t id = 0; id < ran.size(); ++id)
-    if (ran[id]) ++state_.ran_at_death[id];
+std::uint64_t world::most_events() const {
+  return 400 + 20 * (10 + scenario_->tasks) * static_cast<std::uint64_t>(scenario_->ranks);
+}
+
+std::string world::waits_for() const {
+  auto text =
+      fmt::format("{} of {} recorded, {} sunk, {} in the pool{}", ledger_.recorded(), scenario_->tasks,
+                  sink_.received, ledger_.pooled(), ledger_.stopping() ? ", stopping" : "");
+  for (int r = 0; r < scenario_->ranks; ++r) {
+    auto const& n = at(r);
+    text += fmt::format("; rank {}: ", r);
+    text += !n.alive  ? "dead"
+            : n.ended ? "ended"
+                      : fmt::format("{} queued, {} unsent{}", n.worker.queued(), n.worker.unsent(),
+                                    n.worker.waiting() ? ", waiting" : "");
+  }
+  return text;
+}
+
+// --- tasks
+
+bool world::is_poison(task_id id) const { return std::ranges::count(scenario_->poison, id) > 0; }
+
+bool world::fails(task_id id, int rank) const {
+  auto const& s = *scenario_;
+  if (s.failing_rank) return rank == *s.failing_rank;
+  return s.failing_from && id >= *s.failing_from && (id - *s.failing_from) % s.failing_every == 0;
+}
+
+// Finishes the thread's tasks, or only some of them.
+void world::finish(int rank, thread& on) {
+  auto const& s = *scenario_;
+  auto& n = at(rank);
+  task_range rest = *on;
+  auto const most = s.thorough || below(3) > 0 ? rest.count : 1 + below(rest.count);
+  std::uint64_t good = 0;
+  for (; good < most && !fails(rest[good], rank); ++good)
+    if (is_poison(rest[good])) return take_poison(rank, rest[good]);
+  bool const throws = good < most;
+  auto const front = rest.take_front(good);
+  bool const part = !throws && !rest.empty();
+  on.reset();
+  if (!front.empty()) {
+    for (auto const id : ids_of({front}))
+      if (!n.draining) n.held.push_back(id);
+    // Some ranks are faster than others, the root is the slowest. With every other seed most tasks run for
+    // longer than they are said to cost, so they are late.
+    double const cost = (s.seed % 2 == 0 ? 0.01 : 0.001) * (rank % 3 == 0 ? 4 : rank % 3);
+    auto const next = throws || part || s.thorough ? 0 : below(s.most_at_once + 1);
+    n.worker.measured(static_cast<double>(good), cost * static_cast<double>(good));
+    tell_worker(rank, throws || part ? nullptr : &on, &worker::finished, front, next);
+  }
+  bool left = part;
+  if (throws) {
+    failed_ = true;
+    auto const id = rest.first;
+    rest.take_front(1);
+    left = s.on_error.goes_on() && !rest.empty();
+    if (s.on_error.goes_on())
+      tell_worker(rank, nullptr, &worker::threw, id, "it throws");
+    else
+      tell_worker(rank, nullptr, &worker::failed, id, "it throws", rest);
+  }
+  if (left && n.draining)
+    tell_worker(rank, nullptr, &worker::finished, rest, 0U);
+  else if (left)
+    on = rest;
 }
 
 // This task kills the rank. Its last messages to the root may be lost.
-void world::take_poison(int rank, task_id id, std::uint64_t lost_words) {
+void world::take_poison(int rank, task_id id) {
   auto const& s = *scenario_;
-  if (rank != 0) {
-    if (s.last_words) {
-      while (deliverable(rank, 0)) deliver({event::kind::deliver, rank, 0});
-      drain_self();
-    }
-    auto const words = state_.wires[wire(rank, 0)].size();
-    die({event::kind::die, rank, 0, words - lost_words % (words + 1)});
-    // The first loss may show nothing and the second may be ambiguous; several threads cost one more.
-    require(!s.last_words || s.policy.copies || state_.suspicions > 0 ||
-                state_.ran_at_death[id] <= std::max(2U, s.most_losses) + (s.threads > 1 ? 2 : 1),
-            fmt::format("task {} kills {} ranks and is not named", id, state_.ran_at_death[id]));
+  if (rank == 0) {
+    require(!ledger_.blames(id), fmt::format("the root runs task {}, which is to blame for losses", id));
+    bool others = false;
+    for (int r = 1; r < s.ranks; ++r) others = others || (at(r).alive && !lost_[wire(0, r)]);
+    require(!others || s.policy.copies || suspicions_ > 0 || !ledger_.is_suspect(id),
+            fmt::format("the root runs task {}, which is suspected, while others could", id));
+    root_poisoned_ = true;
+    at(0).failure = "poisoned";
+    for (auto& n : nodes_) n.ended = true;
     return;
   }
-  require(!state_.ledger.blames(id), fmt::format("the root runs task {}, which is to blame for losses", id));
-  bool others = false;
-  for (int r = 1; r < s.ranks; ++r) others = others || (at(r).alive && !lost(r));
-  require(!others || s.policy.copies || state_.suspicions > 0 || !state_.ledger.is_suspect(id),
-          fmt::format("the root runs task {}, which is suspected, while others could", id));
-  state_.root_died = true;
-  at(0).ended = true;
+  for (; s.last_words && deliverable(rank, 0); deliver_own()) deliver(rank, 0);
+  die(rank, s.last_words || s.thorough ? ~0ULL : below(4));
+  // The first loss may show nothing and the second may be ambiguous; several threads cost one more.
+  auto const killed = tasks_[id].ran_at_death;
+  require(!s.last_words || s.policy.copies || suspicions_ > 0 ||
+              killed <= std::max(2U, s.most_losses) + (s.threads > 1 ? 2 : 1),
+          fmt::format("task {} kills {} ranks and is not named", id, killed));
 }
 
-void world::suspect(int rank) {
-  state_.suspected[static_cast<std::size_t>(rank)] = true;
-  ++state_.suspicions;
-  role::farm_actions list;
-  state_.ledger.lost(rank, list);
-  perform(0, true, list);
+// Includes finished tasks whose results are in flight: the root cannot tell them from running ones.
+void world::dies(int rank) {
+  std::set<task_id> ran;
+  auto const mark = [&](range_list const& ranges) {
+    for (task_id const id : ids_of(ranges)) ran.insert(id);
+  };
+  for (auto const& t : at(rank).threads)
+    if (t) mark({*t});
+  for (auto const& p : under_way(rank, 0))
+    if (auto const* const r = std::get_if<farm::results>(&p.what)) mark(r->ranges);
+  for (task_id const id : ran) ++tasks_.at(id).ran_at_death;
 }
 
-}  // namespace harness
+// --- the source and the sink
+
+void world::supply() {
+  auto const& s = *scenario_;
+  if (s.source_fails_at && supplied_ >= *s.source_fails_at) {
+    source_failed_ = source_ended_ = true;
+    return tell_ledger(&ledger::source_failed, "no more");
+  }
+  supplied_ = std::min(s.tasks, supplied_ + (s.thorough ? 1 : below(5)));
+  source_ended_ = supplied_ == s.tasks && (s.thorough || below(2) == 0);
+  tell_ledger(&ledger::supplied, supplied_, source_ended_);
+}
+
+void world::sink() {
+  auto const& s = *scenario_;
+  if (ledger_.stopping()) return sink_.queue.clear();  // as the engine does
+  sink_.take(s.thorough ? s.tasks : 1 + below(8));
+  if (sink_.bad) tell_ledger(&ledger::sink_failed, *sink_.bad, "disk full");
+  auto const count = faults_ != nullptr ? faults_->sunk(sink_.received) : sink_.received;
+  tell_ledger(&ledger::sunk, count, sink_.next);
+  if (s.holds_back && below(4) == 0) tell_ledger(&ledger::hold_back, below(2) == 0);
+}
+
+// --- invariants
+
+void world::check() const {
+  auto const& s = *scenario_;
+  if (s.window == 0 || !s.calm() || s.other_call) return;
+  // In task order, restored results wait for others; otherwise the sink receives them first.
+  auto const restored = s.ordered ? 0 : std::min<std::uint64_t>(sink_.received, s.restored.size());
+  auto const done = sink_.received - restored + ledger_.left_out();
+  require(ledger_.given() <= done + s.window,
+          fmt::format("{} tasks are open, the window is {}", ledger_.given() - done, s.window));
+}
+
+bool world::blamed() const {
+  auto const& how = at(0).how;
+  return how && how->how == role::outcome::status::task_failed && !fails(how->task, how->rank);
+}
+
+bool world::may_blame(role::outcome const& how) const {
+  if (fails(how.task, how.rank))
+    require(!survives_a_bad_rank(how), "the run fails though another rank could run the task");
+  else if (scenario_->audit > 0)
+    require(may_be_unsettled(), "a difference is not settled");
+  else
+    check_blame(how);
+  return blamed() || failed_;
+}
+
+// If only tasks kill ranks and all their messages arrive, the blamed task is one of these. Otherwise dead or
+// suspected ranks ran it, all but the first of them for certain.
+void world::check_blame(role::outcome const& how) const {
+  auto const& s = *scenario_;
+  require(s.most_losses > 0, "a task is blamed though it may kill any number of ranks");
+  require(!s.last_words || s.deaths > 0 || s.suspicions > 0 || is_poison(how.task),
+          fmt::format("task {} is innocent", how.task));
+  auto const ran = tasks_.at(how.task).ran_at_death + static_cast<unsigned>(suspicions_);
+  auto const counts = s.from_outside && s.suspicions == 0 ? 2U : 1U;  // that many losses from outside as one
+  require(ran >= counts * std::max(1U, s.most_losses - 1),
+          fmt::format("task {} is blamed, but ran on {} lost ranks", how.task, ran));
+}
+
+// Whether only one rank fails and another one could run its tasks.
+bool world::survives_a_bad_rank(role::outcome const& how) const {
+  auto const& s = *scenario_;
+  return s.failing_rank && s.on_error.elsewhere && s.on_error.times > 1 && s.calm() && s.workers() > 1 &&
+         !s.policy.copies && how.handed_out_again == 0;
+}
+
+// Whether the ranks may disagree without a third one that settles it.
+bool world::may_be_unsettled() const {
+  auto const& s = *scenario_;
+  return s.liar && (s.workers() < 3 || !s.calm_but_for_the_liar() || s.failing_from || s.failing_rank);
+}
+
+// If all tasks are audited, or the liar is found, none of its results is in the sink, or all of them are
+// named.
+void world::check_audits() const {
+  auto const& s = *scenario_;
+  auto const& audits = ledger_.audits();
+  std::set<task_id> named;
+  for (auto const& f : audits.faults()) {
+    require(!s.audit_holds || count_tasks(f.released) <= audits.unchecked(),
+            "results are in the sink that had to wait");
+    for (task_id const id : ids_of(f.released)) named.insert(id);
+  }
+  bool const all = s.audit >= 1 && audits.unchecked() == 0;
+  if (audits.faults().empty() && !all) return;
+  for (task_id id = 0; id < s.tasks; ++id)
+    require(!tasks_[id].wrong || named.contains(id),
+            fmt::format("the sink has a wrong result of task {}", id));
+}
+
+bool world::may_end_so(role::outcome const& how) const {
+  return how.how == role::outcome::status::source_failed ? source_failed_
+         : how.how == role::outcome::status::sink_failed ? sink_.bad.has_value()
+                                                         : false;
+}
+
+void world::check_done() const {
+  auto const& s = *scenario_;
+  std::uint64_t left_out = 0;
+  for (auto const& t : tasks_) {
+    left_out += t.left_out;
+    require(t.recorded + t.left_out == 1, "a task is not recorded");
+  }
+  check_audits();
+  require(sink_.received == s.tasks - left_out, "the sink lacks results");
+  require(left_out == 0 || !survives_a_bad_rank(*at(0).how),
+          "a task is left out though another rank could run it");
+}
+
+void world::check_end() const {
+  peer_world::check_end();
+  auto const& s = *scenario_;
+  if (s.other_call)
+    for (auto const& n : nodes_)
+      require(!n.alive || !n.failure.empty() || deaths_ > 0, "a call that differs is not noticed");
+  if (root_poisoned_ || s.other_call) return;
+  auto const& how = *at(0).how;
+  require(how.tasks == sink_.received, "the outcome and the sink count different results");
+  // On the ring, tasks of a slow theft are given again if nothing else makes progress, which does no harm.
+  if (s.calm() && s.policy.more != skel::more_from::ring && s.policy.more != skel::more_from::root_then_ranks)
+    require(how.handed_out_again == 0, "tasks are handed out again though no rank was lost");
+}
+
+void world::add_to(role::digest& d) const {
+  d.add(ledger_.hash());
+  for (auto const& t : tasks_)
+    d.add(t.recorded).add(t.left_out).add(t.forgotten).add(t.wrong).add(t.ran_at_death);
+  for (auto const& w : waiting_) {
+    for (task_id const id : w) d.add(id);
+    d.add(w.size());
+  }
+  sink_.add_to(d);
+  d.add(supplied_).add(source_ended_).add(source_failed_).add(asked_to_stop_).add(root_poisoned_);
+}
+
+}  // namespace farm_harness

@@ -1,279 +1,222 @@
-// A simulated farm without clock, threads or wires: one ledger and N workers as plain values. A seed, or an
-// exhaustive search, chooses each next event.
+// The roles of a farm in a world of peers (role/peer_world.hpp): a ledger, and a worker on each rank.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
-#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "farm/role/ledger.hpp"
 #include "farm/role/worker.hpp"
-#include "role/harness_common.hpp"
+#include "harness_sink.hpp"
+#include "role/peer_world.hpp"
 
-namespace harness {
+namespace farm_harness {
 
+namespace role = skel::role;
+namespace farm = skel::role::farm;
 using skel::range_list;
 using skel::task_id;
 using skel::task_range;
-namespace role = skel::role;
-using harness_common::exploration;
+
+using event = harness_common::peer_event;
 using harness_common::require;
 using harness_common::summary;
-using harness_common::violation;
 
-/// The parameters of a run; its events come from the seed (or from the exhaustive search).
-struct scenario {
-  std::uint64_t seed = 0;
-  int ranks = 2;
+struct scenario : harness_common::peer_scenario {
   bool root_serves = false;
   std::uint64_t tasks = 0;
-  bool stream = false;  ///< tasks travel, and the root learns of them in pieces
-  bool costly = false;  ///< the costs are known: the first task costs most
+  bool stream = false;  // tasks travel, and the root learns of them in pieces
+  bool costly = false;  // the costs are known: the first task costs most
   skel::farm_policy policy;
   skel::results_policy results;
-  bool ordered = false;
-  bool merged = false;
+  bool ordered = false, merged = false;
   std::uint64_t window = 0;
   int threads = 1;
-  std::uint64_t most_at_once = 1;  ///< largest limit of a compute thread
-
-  bool ticks = true;                    ///< false: the run must end without ticks
-  int deaths = 0;                       ///< maximum number of ranks that die
-  int suspicions = 0;                   ///< maximum number of false suspicions
-  unsigned lost_in = 0;                 ///< one message in this many between living ranks is lost; 0: none
-  unsigned duplicated_in = 0;           ///< one message in this many arrives twice
-  int late = 0;                         ///< ranks that begin late
-  std::optional<task_id> failing_from;  ///< this task and all later ones throw
+  std::uint64_t most_at_once = 1;       // largest limit of a compute thread
+  int late = 0;                         // ranks that begin late
+  std::optional<task_id> failing_from;  // this task throws, and one in `failing_every` of the later ones
   std::uint64_t failing_every = 1;
-  skel::error_policy on_error;      ///< what happens to tasks that throw
-  std::optional<int> failing_rank;  ///< every task throws on this rank, and no other does
-  std::vector<task_id> poison;      ///< a rank that runs one of these dies
-  bool last_words = false;          ///< all messages of a dead rank arrive before its loss is noticed
-  bool from_outside = false;        ///< the root learns that ranks that do not die of poison were killed
-  unsigned most_losses = 0;         ///< see farm_ledger_config
-  std::optional<task_id> sink_fails_at;
-  std::optional<std::uint64_t> source_fails_at;
-  bool stops_early = false;
-  std::optional<int> other_call;  ///< this rank makes another call than the root
+  std::optional<int> failing_rank;  // every task throws on this rank, and no other does
+  skel::error_policy on_error;
+  std::vector<task_id> poison;  // a rank that runs one of these dies
+  bool last_words = false;      // everything that a poisoned rank has sent is delivered
+  bool from_outside = false;    // the root learns that ranks that do not die of poison were killed
+  unsigned most_losses = 0;     // see farm_ledger_config
+  std::optional<std::uint64_t> source_fails_at, sink_fails_at;
   std::uint64_t first_grant = 0;
-  bool resumed = false;           ///< the run continues an earlier one,
-  std::vector<task_id> restored;  ///< which left these results; in ascending order
-  unsigned send_after_ticks = 0;  ///< see farm_worker_config
-  bool holds_back = false;        ///< the root sometimes keeps the remaining tasks for itself
-  double audit = 0;               ///< see farm_ledger_config
-  bool audit_holds = false;       ///< likewise
-  std::optional<int> liar;        ///< this rank's results of one task in `lies_in` are wrong
+  bool resumed = false;           // the run continues an earlier one,
+  std::vector<task_id> restored;  // which left these results; in ascending order
+  unsigned send_after_ticks = 0;  // see farm_worker_config
+  bool holds_back = false;        // the root sometimes keeps the remaining tasks for itself
+  double audit = 0;               // see farm_ledger_config
+  bool audit_holds = false;       // likewise
+  std::optional<int> liar;        // this rank's results of one task in `lies_in` are wrong
   std::uint64_t lies_in = 1;
-  bool timed = false;         ///< the root has a clock: a millisecond per event
-  std::uint64_t chaos = 100;  ///< number of random events before the run is made to end
+  bool timed = false;  // the root has a clock: a millisecond per event
 
   /// True if nothing makes a task run twice.
   [[nodiscard]] bool calm_but_for_the_liar() const {
     return deaths == 0 && suspicions == 0 && lost_in == 0 && poison.empty();
   }
   [[nodiscard]] bool calm() const { return calm_but_for_the_liar() && !liar; }
+  [[nodiscard]] std::size_t servers() const { return root_serves && ranks > 1 ? 1 : 0; }
+  [[nodiscard]] std::size_t workers() const { return static_cast<std::size_t>(ranks) - servers(); }
   [[nodiscard]] std::string describe() const;
 };
 
-/// Draws a scenario of any kind that the protocol promises to survive.
-[[nodiscard]] scenario random_scenario(std::uint64_t seed);
-/// Draws a scenario with at least one death.
-[[nodiscard]] scenario death_scenario(std::uint64_t seed);
-/// Draws one that continues an earlier run; ranks may die.
-[[nodiscard]] scenario resumed_scenario(std::uint64_t seed);
-/// Draws one whose failed tasks run again or are left out.
-[[nodiscard]] scenario failing_scenario(std::uint64_t seed);
-/// Draws one with tasks that kill any rank that runs them.
-[[nodiscard]] scenario poison_scenario(std::uint64_t seed);
-/// Draws one whose ranks die for other reasons while tasks may be blamed.
-[[nodiscard]] scenario blaming_scenario(std::uint64_t seed);
-/// Draws one that audits its results; a rank may lie.
-[[nodiscard]] scenario audited_scenario(std::uint64_t seed);
-/// Draws a scenario with a ring of 64 ranks; may include deaths.
-[[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
-
-struct event {
-  enum class kind : std::uint8_t {
-    begin,      ///< a: rank
-    deliver,    ///< a -> b: the oldest message; n = 1: it arrives once more later
-    idle,       ///< a: rank, b: thread, n: limit
-    finish,     ///< a: rank, b: thread, n: tasks of the front that are done, more: next limit
-    tick,       ///< a: rank, or everybody
-    die,        ///< a: rank, n: number of its messages that still reach the root
-    detect,     ///< a: a dead rank that is noticed
-    suspect,    ///< a: a living rank that is declared dead
-    heartbeat,  ///< a: a rank that shows that it lives
-    supply,     ///< n: new tasks, more = 1: the last ones
-    sink,       ///< n: maximum number of results
-    source_fails,
-    stop_early,   ///< by the root
-    hold_back,    ///< n: 1 begins, 0 ends
-    please_stop,  ///< a: rank
-  };
-  kind what = kind::tick;
-  int a = 0, b = 0;
-  std::uint64_t n = 0, more = 0;
+struct packet {
+  role::farm_message what;
+  std::vector<task_id> content;  // tasks whose results or payloads travel along
+  void add_to(role::digest& d) const;
+  friend bool operator==(packet const&, packet const&) = default;
 };
 
-inline constexpr int everybody = -1;
+using thread = std::optional<task_range>;  // what it runs
+
+struct node : harness_common::peer_node {
+  role::farm_worker worker;
+  std::vector<thread> threads{};
+  std::vector<task_id> held{};  // finished, results not sent
+  std::vector<task_id> payloads{};
+  bool rested = false;  // a thread has asked for work since the last change
+  void add_to(role::digest& d) const;
+  friend bool operator==(node const&, node const&) = default;
+};
+
+struct task_record {
+  std::uint8_t recorded = 0, left_out = 0;  // times
+  bool forgotten = false;
+  bool wrong = false;             // the sink is to receive a wrong result
+  std::uint8_t ran_at_death = 0;  // ranks that died while they ran it
+  friend bool operator==(task_record const&, task_record const&) = default;
+};
+
+class world final : public harness_common::peer_world<scenario, node, packet, role::farm_actions> {
+ public:
+  struct fault : peer_world::fault {
+    /// The number of results that the ledger believes the sink has received.
+    virtual std::uint64_t sunk(std::uint64_t count) { return count; }
+  };
+  explicit world(scenario const& s, fault* f = nullptr);
+  void check_end() const;
+  [[nodiscard]] std::uint64_t again() const { return ledger_.handed_out_again(); }
+  /// Whether a task was blamed for the loss of ranks that ran it.
+  [[nodiscard]] bool blamed() const;
+  friend bool operator==(world const&, world const&) = default;
+
+ private:
+  void begin(int rank) override;
+  void receive(int from, int to, packet& p) override;
+  void hear_lost(int rank, int peer) override;
+  void hear_tick(int rank) override;
+  void please_stop(int rank) override;
+  void send(int rank, int to, role::farm_message const& what) override;
+  void follow_up(int rank) override;
+  void add_own(int rank, std::vector<event>& all) const override;
+  void apply_own(event const& e) override;
+  [[nodiscard]] std::uint64_t most_events() const override;
+  [[nodiscard]] int most_rounds() const override { return 400; }
+  [[nodiscard]] std::string waits_for() const override;
+  // The root announces lost ranks to the others, which hear of it late.
+  [[nodiscard]] bool watches(int rank) const override { return rank == 0; }
+  [[nodiscard]] bool may_die(int rank) const override { return !at(rank).ended; }
+  void dies(int rank) override;
+  [[nodiscard]] bool rare(event const& e) const override;
+  void check() const override;
+  void check_done() const override;
+  [[nodiscard]] bool may_fail() const override { return root_poisoned_; }
+  [[nodiscard]] bool may_blame(role::outcome const& how) const override;
+  [[nodiscard]] bool may_end_so(role::outcome const& how) const override;
+  void add_to(role::digest& d) const override;
+
+  // --- the work of the engine
+  /// `free`: the thread of this rank that takes what its worker hands out.
+  void perform(int rank, bool from_ledger, role::farm_actions& list, thread* free = nullptr);
+  void perform(int rank, role::farm_action const& action, thread* free);
+  template <class... Parameters, class... Arguments>
+  void tell_ledger(void (role::farm_ledger::*what)(Parameters...), Arguments&&... arguments) {
+    if (scenario_->timed) ledger_.at(seconds_ += 1e-3);
+    role::farm_actions list;
+    (ledger_.*what)(std::forward<Arguments>(arguments)..., list);
+    perform(0, true, list);
+  }
+  template <class... Parameters, class... Arguments>
+  void tell_worker(int rank, thread* free, void (role::farm_worker::*what)(Parameters...),
+                   Arguments&&... arguments) {
+    role::farm_actions list;
+    at(rank).rested = false;
+    (at(rank).worker.*what)(std::forward<Arguments>(arguments)..., list);
+    perform(rank, false, list, free);
+  }
+  void deliver_own();
+  void hear(int from, packet const& p);
+  void take_results(int from, packet const& p, bool was_stopping);
+  void release();
+  void discard(int rank);
+  void leave_out(farm::leave_out const& l);
+  void use_payload(int rank, task_id id);
+
+  // --- tasks, the source and the sink
+  void run(int rank, thread& on, task_range const& range);
+  void finish(int rank, thread& on);
+  void take_poison(int rank, task_id id);
+  void supply();
+  void sink();
+  [[nodiscard]] bool wants_work(int rank) const;
+  [[nodiscard]] bool fails(task_id id, int rank) const;
+  [[nodiscard]] bool is_poison(task_id id) const;
+  [[nodiscard]] std::uint64_t version(task_id id, int rank) const {
+    return scenario_->liar == rank && id % scenario_->lies_in == 0 ? 1 : 0;
+  }
+
+  // --- invariants
+  void check_given(packet const& p) const;
+  void check_blame(role::outcome const& how) const;
+  void check_audits() const;
+  [[nodiscard]] bool may_be_unsettled() const;
+  [[nodiscard]] bool survives_a_bad_rank(role::outcome const& how) const;
+
+  role::farm_ledger ledger_;
+  fault* faults_ = nullptr;
+  std::vector<task_record> tasks_;
+  std::uint64_t supplied_ = 0;
+  bool source_ended_ = false, source_failed_ = false;
+  result_sink sink_;
+  std::vector<std::vector<task_id>> waiting_;  // with audits: per rank, results that wait for the sink
+  double seconds_ = 0;
+  bool root_poisoned_ = false;
+  bool was_stopping_ = false;  // before the event
+
+  // --- the results message that the ledger receives
+  bool recording_ = false;
+  int sender_ = 0;
+  range_list accepted_;
+  std::vector<int> released_;
+};
+
+using fault = world::fault;
 
 [[nodiscard]] std::vector<task_id> ids_of(range_list const& ranges);
 
-class world;
-
-struct fault : harness_common::fault<world, event, role::farm_actions, role::farm_message> {
-  /// The number of results that the ledger believes the sink has received.
-  virtual std::uint64_t sunk(std::uint64_t count) { return count; }
-};
-
-/// The state of all ranks and wires. A regular value: the exhaustive search keeps many.
-class world {
- public:
-  explicit world(scenario const& s, fault* f = nullptr);
-
-  /// Applies one event. Throws violation if an invariant does not hold afterwards.
-  void apply(event const& e);
-  [[nodiscard]] bool ended() const;
-  /// Checks what must hold at the end of a run.
-  void check_end() const;
-
-  /// All possible next events, for the exhaustive search. Ticks only while `early_ticks` last or when nothing
-  /// else can happen.
-  [[nodiscard]] std::vector<event> possible(int early_ticks) const;
-  /// Applies a random event. Returns false if the drawn event is not possible now.
-  bool step(std::mt19937_64& dice);
-  /// Injects no more faults: delivers, computes and sinks everything, and lets time pass until all ranks end.
-  void settle(std::mt19937_64& dice);
-
-  [[nodiscard]] std::uint64_t hash() const;
-  friend bool operator==(world const& x, world const& y) { return x.state_ == y.state_; }
-  [[nodiscard]] scenario const& plan() const { return *scenario_; }
-  [[nodiscard]] int deaths() const { return state_.deaths; }
-  /// Whether a rank died while tasks had no result.
-  [[nodiscard]] bool died_at_work() const { return state_.died_at_work; }
-  [[nodiscard]] std::uint64_t again() const { return state_.ledger.handed_out_again(); }
-  /// Whether a task was blamed for the loss of ranks that ran it.
-  [[nodiscard]] bool blamed() const;
-
- private:
-  struct packet {
-    std::uint64_t sequence = 0;
-    role::farm_message what;
-    std::vector<task_id> content;  // tasks whose results or payloads travel along
-    friend bool operator==(packet const&, packet const&) = default;
-  };
-  struct thread {
-    std::optional<task_range> todo;
-    bool payloads = true;  // it holds the payloads of its tasks
-    friend bool operator==(thread const&, thread const&) = default;
-  };
-  struct node {
-    role::farm_worker worker;
-    bool alive = true;
-    bool begun = false;
-    bool ended = false;
-    bool draining = false;
-    bool stop_asked = false;
-    bool rested = false;  // has asked for work since the last change
-    bool failed = false;
-    std::vector<thread> threads;
-    std::vector<task_id> held;  // finished, results not sent
-    std::vector<task_id> payloads;
-    role::outcome outcome;
-    friend bool operator==(node const&, node const&) = default;
-  };
-  struct state {
-    role::farm_ledger ledger;
-    std::vector<node> nodes;
-    std::vector<std::vector<packet>> wires;  // from * ranks + to
-    std::vector<packet> to_self;
-    std::vector<std::uint64_t> sent, received;  // sequence numbers, likewise
-    std::vector<bool> suspected;                // by the root
-    std::vector<bool> detected;                 // dead and noticed
-    std::vector<std::uint8_t> recorded;         // per task: times
-    std::vector<std::uint8_t> counted;          // per task: times its result entered the total (merged)
-    std::vector<std::uint8_t> forgotten;
-    std::vector<std::uint8_t> left_out;  // per task
-    std::vector<std::vector<task_id>> sink_queue;
-    std::vector<std::vector<task_id>> waiting;  // with audits: per rank, results that wait for the sink
-    std::vector<bool> wrong;                    // per task: the sink is to receive a wrong result
-    std::vector<bool> early;                    // ordered: recorded, its turn has not come
-    std::uint64_t supplied = 0, sunk = 0;
-    std::uint64_t next = 0;  // ordered: the sink waits for this task
-    bool source_ended = false, source_failed = false, sink_failed = false, asked_to_stop = false;
-    bool task_failed = false, died_at_work = false;
-    double seconds = 0;
-    int deaths = 0, suspicions = 0, ticks = 0;
-    std::vector<std::uint8_t> ran_at_death;  // per task: ranks that died while they ran it
-    bool root_died = false;                  // killed by a task
-    friend bool operator==(state const&, state const&) = default;
-  };
-
-  [[nodiscard]] node& at(int rank) { return state_.nodes[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] node const& at(int rank) const { return state_.nodes[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] std::size_t wire(int from, int to) const {
-    return static_cast<std::size_t>(from * scenario_->ranks + to);
-  }
-  [[nodiscard]] bool lost(int rank) const {
-    return state_.suspected[static_cast<std::size_t>(rank)] ||
-           state_.detected[static_cast<std::size_t>(rank)];
-  }
-  [[nodiscard]] bool deliverable(int from, int to) const;
-  [[nodiscard]] bool may_die(int rank) const;
-  [[nodiscard]] bool fails(task_id id, int rank) const;
-  void leave_out(role::farm::leave_out const& task);
-  [[nodiscard]] bool is_poison(task_id id) const;
-  void take_poison(int rank, task_id id, std::uint64_t lost_words);
-  void remember_what_it_ran(int rank);
-  void check_blame(role::outcome const& how) const;
-  [[nodiscard]] bool survives_a_bad_rank(role::outcome const& how) const;
-  [[nodiscard]] std::optional<event> random_event(std::mt19937_64& dice) const;
-  void work_off(std::mt19937_64& dice);
-
-  void begin(int rank);
-  void deliver(event const& e);
-  void receive(int from, int to, packet p);
-  void idle(event const& e);
-  void finish(event const& e);
-  void tick(int rank);
-  void die(event const& e);
-  void suspect(int rank);
-  void supply(event const& e);
-  void sink(std::uint64_t most);
-  void perform(int rank, bool from_ledger, role::farm_actions& list, thread* t = nullptr);
-  void send(int from, int to, role::farm_message const& m);
-  void start_thread(int rank, thread& t, task_range const& range);
-  void take_results(int from, packet const& p, range_list const& accepted, bool was_stopping);
-  [[nodiscard]] std::uint64_t version(task_id id, int rank) const;
-  void accept(role::farm::accept const& v);
-  void discard(int rank);
-  void sink_released();
-  void check_audits() const;
-  [[nodiscard]] bool may_be_unsettled() const;
-  void drain_self();
-  void check_window() const;
-  void restore();
-
-  std::shared_ptr<scenario const> scenario_;
-  fault* fault_;
-  std::uint64_t losses_ = 0;  // state of the generator that chooses lost messages
-  range_list accepted_;
-  bool delivering_ = false;
-  bool was_stopping_ = false;  // before the event
-  int sender_ = 0;             // of the message that is delivered
-  std::vector<int> released_;
-  state state_;
-};
-
-/// Runs a scenario to its end. Throws violation (with seed and description).
+/// Draws a scenario of any kind that the protocol promises to survive.
+[[nodiscard]] scenario random_scenario(std::uint64_t seed);
+/// A scenario with at least one death.
+[[nodiscard]] scenario death_scenario(std::uint64_t seed);
+/// One that continues an earlier run; ranks may die.
+[[nodiscard]] scenario resumed_scenario(std::uint64_t seed);
+/// One whose failed tasks run again or are left out.
+[[nodiscard]] scenario failing_scenario(std::uint64_t seed);
+/// One with tasks that kill any rank that runs them.
+[[nodiscard]] scenario poison_scenario(std::uint64_t seed);
+/// One whose ranks die for other reasons while tasks may be blamed.
+[[nodiscard]] scenario blaming_scenario(std::uint64_t seed);
+/// One that audits its results; a rank may lie.
+[[nodiscard]] scenario audited_scenario(std::uint64_t seed);
+/// A ring of 64 ranks; some may die.
+[[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
+/// Runs the scenario. Throws `violation` with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 
-/// Tries every order of events of a small scenario; visits each state once.
-[[nodiscard]] exploration explore(scenario const& s, int early_ticks, std::uint64_t most_states, bool exact,
-                                  fault* f = nullptr);
-
-}  // namespace harness
+}  // namespace farm_harness

@@ -8,8 +8,10 @@
 
 namespace {
 
-harness::scenario small(char const* schedule, int ranks, std::uint64_t tasks) {
-  harness::scenario s;
+farm_harness::scenario small(char const* schedule, int ranks, std::uint64_t tasks) {
+  farm_harness::scenario s;
+  s.seed = 0;
+  s.thorough = true;
   s.ranks = ranks;
   s.tasks = tasks;
   s.policy = skel::any_schedule(schedule).policy();
@@ -19,9 +21,9 @@ harness::scenario small(char const* schedule, int ranks, std::uint64_t tasks) {
   return s;
 }
 
-harness::exploration try_all(char const* what, harness::scenario const& s, int early_ticks,
-                             std::uint64_t most = 3000000) {
-  auto const found = harness::explore(s, early_ticks, most, false);
+harness_common::exploration try_all(char const* what, farm_harness::scenario const& s, int early_ticks,
+                                    std::uint64_t most = 3000000) {
+  auto const found = harness_common::explore(farm_harness::world(s), early_ticks, most);
   std::printf("%-44s %9llu states, %6llu ends, depth %llu%s\n", what,
               static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.ends),
               static_cast<unsigned long long>(found.depth), found.complete ? "" : " (cut off)");
@@ -153,8 +155,8 @@ TEST_CASE("the ring of three and four ranks, every order of events, no deaths") 
 
 TEST_CASE("all states have different hashes in a run that keeps the states") {
   auto s = small("first-come", 2, 1);
-  auto const exact = harness::explore(s, 1, 100000, true);
-  auto const hashed = harness::explore(s, 1, 100000, false);
+  auto const exact = harness_common::explore<true>(farm_harness::world(s), 1, 100000);
+  auto const hashed = harness_common::explore(farm_harness::world(s), 1, 100000);
   CHECK(exact.complete);
   CHECK(exact.states == hashed.states);
 }

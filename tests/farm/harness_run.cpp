@@ -6,86 +6,65 @@
 #include "harness.hpp"
 #include "role/deal.hpp"
 
-namespace harness {
+namespace farm_harness {
 
 std::string scenario::describe() const {
-  return fmt::format(
-      "seed {}: {} ranks{}, {} tasks{}{}, {}, {}{}{}, window {}, {} threads of {}, ticks {}, deaths {}, "
-      "suspicions {}, lost 1/{}, twice 1/{}, late {}, failing {}, sink {}, source {}, early {}, other call "
-      "{}, "
-      "chaos {}{}",
-      seed, ranks, root_serves ? " (the root serves)" : "", tasks, stream ? " (a stream)" : "",
-      costly ? " of known cost" : "", skel::to_string(policy), skel::to_string(results),
-      ordered ? ", ordered" : "", merged ? ", merged" : "", window, threads, most_at_once, ticks, deaths,
-      suspicions, lost_in, duplicated_in, late, failing_from ? static_cast<long>(*failing_from) : -1,
-      sink_fails_at ? static_cast<long>(*sink_fails_at) : -1,
-      source_fails_at ? static_cast<long>(*source_fails_at) : -1, stops_early, other_call.value_or(-1), chaos,
-      (resumed ? fmt::format(", {} restored", restored.size()) : "") +
-          (poison.empty() ? "" : fmt::format(", poison {}", fmt::join(poison, " "))) +
-          (on_error.goes_on() ? ", on_error " + skel::to_string(on_error) : "") +
-          (failing_rank ? fmt::format(", rank {} fails", *failing_rank) : "") +
-          (audit > 0 ? fmt::format(", audit {}{}", audit, audit_holds ? ", results held" : "") : "") +
-          (liar ? fmt::format(", rank {} lies in 1 of {}", *liar, lies_in) : "") +
-          (most_losses > 0 ? fmt::format(", blamed after {}", most_losses) : ""));
+  auto const at = [](char const* what, auto const& optional) {
+    return optional ? fmt::format(", {} {}", what, *optional) : std::string();
+  };
+  return describe_ranks() +
+         fmt::format("{}, {} tasks{}{}, {}, {}{}{}, window {}, {} threads of {}",
+                     root_serves ? " (the root serves)" : "", tasks, stream ? " (a stream)" : "",
+                     costly ? " of known cost" : "", skel::to_string(policy), skel::to_string(results),
+                     ordered ? ", ordered" : "", merged ? ", merged" : "", window, threads, most_at_once) +
+         (late > 0 ? fmt::format(", late {}", late) : "") + at("failing from", failing_from) +
+         at("failing rank", failing_rank) + at("sink fails at", sink_fails_at) +
+         at("source fails at", source_fails_at) +
+         (resumed ? fmt::format(", {} restored", restored.size()) : "") +
+         (poison.empty() ? "" : fmt::format(", poison {}", fmt::join(poison, " "))) +
+         (on_error.goes_on() ? ", on_error " + skel::to_string(on_error) : "") +
+         (audit > 0 ? fmt::format(", audit {}{}", audit, audit_holds ? ", results held" : "") : "") +
+         (liar ? fmt::format(", rank {} lies in 1 of {}", *liar, lies_in) : "") +
+         (most_losses > 0 ? fmt::format(", blamed after {}", most_losses) : "") + describe_trouble();
 }
 
 namespace {
 
-scenario draw(std::uint64_t seed, bool must_die) {
-  std::mt19937_64 dice(seed);
-  auto const below = [&](std::uint64_t n) { return dice() % n; };
-  scenario s;
-  s.seed = seed;
-  s.ranks = must_die ? 2 + static_cast<int>(below(6)) : 1 + static_cast<int>(below(7));
+template <class Below>
+void draw_own(scenario& s, Below const& below) {
   s.root_serves = below(4) == 0;
   s.tasks = below(8) == 0 ? below(3) : below(40);
   s.threads = 1 + static_cast<int>(below(3));
   s.most_at_once = 1 + below(below(2) == 0 ? 1 : 12);
   if (below(3) == 0) s.results = skel::results::streamed(1 + below(6));
-  switch (below(11)) {
-    case 0:
-      s.policy = skel::schedule::blocks{}.policy();
-      break;
-    case 1:
-      s.policy = skel::schedule::interleaved{}.policy();
-      break;
-    case 2:
-    case 3: {
-      skel::schedule::first_come f;
-      f.chunk = 1 + below(4);
-      if (below(2) == 0) f.threshold = below(4);
-      f.early = below(4) != 0;
-      s.policy = f.policy();
-      break;
-    }
-    case 4:
-      s.policy = skel::schedule::guided{.min = 1 + below(3)}.policy();
-      break;
-    case 5:
-    case 6:
-    case 7:
-      s.policy = skel::schedule::ring{.take = below(2) == 0 ? skel::steal_size::one : skel::steal_size::half,
-                                      .give = static_cast<skel::steal_end>(below(2)),
-                                      .order = static_cast<skel::ring_order>(below(3)),
-                                      .after_loss = static_cast<skel::takeover>(below(2))}
-                     .policy();
-      if (below(3) == 0) s.policy = skel::for_stream(s.policy);
-      break;
-    case 8:
-    case 9:
-      s.policy = skel::schedule::adaptive{}.policy();
-      s.policy.copies = below(3) != 0;
-      break;
-    default: {
-      skel::schedule::hybrid h;
-      h.cut =
-          below(2) == 0 ? skel::cut_at::percent(static_cast<double>(below(101))) : skel::cut_at(below(50));
-      h.threshold = below(3);
-      if (below(2) == 0)
-        for (int r = 0; r < s.ranks; ++r) h.power.push_back(0.25 * static_cast<double>(1 + below(16)));
-      s.policy = h.policy();
-      break;
-    }
+  auto const how = below(11);
+  if (how == 0) {
+    s.policy = skel::schedule::blocks{}.policy();
+  } else if (how == 1) {
+    s.policy = skel::schedule::interleaved{}.policy();
+  } else if (how < 4) {
+    skel::schedule::first_come f{.chunk = 1 + below(4), .early = below(4) != 0};
+    if (below(2) == 0) f.threshold = below(4);
+    s.policy = f.policy();
+  } else if (how == 4) {
+    s.policy = skel::schedule::guided{.min = 1 + below(3)}.policy();
+  } else if (how < 8) {
+    s.policy = skel::schedule::ring{.take = below(2) == 0 ? skel::steal_size::one : skel::steal_size::half,
+                                    .give = static_cast<skel::steal_end>(below(2)),
+                                    .order = static_cast<skel::ring_order>(below(3)),
+                                    .after_loss = static_cast<skel::takeover>(below(2))}
+                   .policy();
+    if (below(3) == 0) s.policy = skel::for_stream(s.policy);
+  } else if (how < 10) {
+    s.policy = skel::schedule::adaptive{}.policy();
+    s.policy.copies = below(3) != 0;
+  } else {
+    skel::schedule::hybrid h;
+    h.cut = below(2) == 0 ? skel::cut_at::percent(static_cast<double>(below(101))) : skel::cut_at(below(50));
+    h.threshold = below(3);
+    if (below(2) == 0)
+      for (int r = 0; r < s.ranks; ++r) h.power.push_back(0.25 * static_cast<double>(1 + below(16)));
+    s.policy = h.policy();
   }
   bool const directed = s.policy.more == skel::more_from::root_then_ranks;
   bool const copies = s.policy.more == skel::more_from::ring ? below(3) == 0 : s.policy.copies;
@@ -101,41 +80,28 @@ scenario draw(std::uint64_t seed, bool must_die) {
     s.results = skel::results::concentrated();
   }
   s.policy.copies = copies && !s.merged && (!s.stream || directed);
-  switch (below(10)) {
-    case 0:
-      s.failing_from = below(40);
-      s.failing_every = 1 + below(3);
-      break;
-    case 1:
-      s.sink_fails_at = below(20);
-      break;
-    case 2:
-      if (s.stream) s.source_fails_at = below(20);
-      break;
-    case 3:
-      s.stops_early = true;
-      break;
-    default:
-      break;
-  }
+  auto const trouble = below(10);
+  if (trouble == 0) s.failing_from = below(40);
+  s.failing_every = 1 + below(3);
+  if (trouble == 1) s.sink_fails_at = below(20);
+  if (trouble == 2 && s.stream) s.source_fails_at = below(20);
+  s.stops_early = trouble == 3;
   if (below(4) == 0) s.late = static_cast<int>(below(static_cast<std::uint64_t>(s.ranks)));
-  if (below(3) == 0) s.duplicated_in = 5 + static_cast<unsigned>(below(40));
-  if (s.ranks > 1) {
-    auto const others = static_cast<std::uint64_t>(s.ranks - 1);
-    if (must_die || below(3) == 0) s.deaths = 1 + static_cast<int>(below(others));
-    if (below(4) == 0) s.suspicions = 1 + static_cast<int>(below(4));
-    if (below(8) == 0) s.lost_in = 40;
-  }
-  if (s.calm()) {
-    s.ticks = below(2) == 0;
-    if (s.ranks > 1 && below(20) == 0)
-      s.other_call = 1 + static_cast<int>(below(static_cast<std::uint64_t>(s.ranks - 1)));
-  }
+  if (s.ranks > 1 && below(8) == 0) s.lost_in = 40;
+  s.ticks = below(2) == 0;
   if (below(3) == 0) s.first_grant = 1 + below(4);
   s.timed = below(4) != 0;
   s.holds_back = below(4) == 0;
-  s.chaos = 20 + below(must_die ? 1500 : 3000);
-  s.costly = !s.stream && seed % 4 == 1;
+  s.costly = !s.stream && s.seed % 4 == 1;
+}
+
+scenario draw(std::uint64_t seed, bool must_die) {
+  auto s = harness_common::draw_scenario<scenario>(
+      seed, must_die, [](scenario& own, auto const& below) { draw_own(own, below); }, 1, 400);
+  s.failing.reset();
+  if (s.calm()) return s;
+  s.ticks = true;
+  s.other_call = {};
   return s;
 }
 
@@ -226,10 +192,10 @@ scenario wide_ring_scenario(std::uint64_t seed) {
   s.policy = skel::schedule::ring{.order = static_cast<skel::ring_order>(dice() % 3)}.policy();
   if (dice() % 3 == 0) s.results = skel::results::concentrated();
   s.deaths = static_cast<int>(dice() % 17);
-  s.chaos = 3000 + dice() % 6000;
+  s.chaos = 500 + dice() % 1000;
   return s;
 }
 
 summary run(scenario const& s, fault* f) { return harness_common::run<world>(s, f); }
 
-}  // namespace harness
+}  // namespace farm_harness
