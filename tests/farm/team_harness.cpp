@@ -6,8 +6,9 @@ namespace team_harness {
 
 using kind = event::kind;
 
-world::world(scenario const& s, fault* f)
-    : peer_world(s, f), faults_(f), tasks_(s.sizes.size()), early_(s.sizes.size()) {
+world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_(s.sizes.size()) {
+  sink_.ordered = s.ordered;
+  sink_.fails_at = s.sink_fails_at;
   auto const ranks = static_cast<std::size_t>(s.ranks);
   seen_alive_.assign(ranks, true);
   inside_.resize(ranks);
@@ -32,7 +33,7 @@ world::world(scenario const& s, fault* f)
 void world::begin(int rank) {
   auto const& s = *scenario_;
   if (rank == 0) {
-    sink_queue_.insert(sink_queue_.end(), s.restored.begin(), s.restored.end());
+    sink_.push(s.restored);
     if (!s.stream) supply(s.sizes.size());
   }
   role::team_actions list;
@@ -114,7 +115,7 @@ void world::add_own(int rank, std::vector<event>& all) const {
   if (n.running && may_finish(rank)) all.push_back({kind::finish, rank});
   if (n.running && n.entered && !n.overran && overruns_ < s.overruns) all.push_back({kind::overrun, rank});
   if (rank != 0) return;
-  if (sink_busy_ || !sink_queue_.empty()) all.push_back({kind::sink, 0});
+  if (sink_busy_ || !sink_.queue.empty()) all.push_back({kind::sink, 0});
   if (!source_ended_ && !ledger_.stopping()) all.push_back({kind::supply, 0});
 }
 
@@ -243,38 +244,23 @@ void world::supply(std::uint64_t most) {
 }
 
 void world::sink() {
-  if (ledger_.stopping()) return sink_queue_.clear();
-  auto const& s = *scenario_;
+  if (ledger_.stopping()) return sink_.queue.clear();
   sink_busy_ = true;
-  auto const give = [&](task_id id) {
-    if (s.sink_fails_at == sunk_) sink_bad_ = id;
-    if (!sink_bad_) ++sunk_;
-  };
-  for (auto most = 1 + below(4); most > 0 && !sink_queue_.empty() && !sink_bad_; --most) {
-    auto const id = sink_queue_.front();
-    sink_queue_.pop_front();
-    if (s.ordered)
-      early_[id] = true;
-    else
-      give(id);
-  }
-  while (s.ordered && !sink_bad_ && next_ < early_.size() && early_[next_]) {
-    if (!tasks_[next_].left_out) give(next_);
-    if (!sink_bad_) ++next_;
-  }
+  sink_.take(1 + below(4));
 }
 
 void world::tell_sunk() {
   sink_busy_ = false;
-  if (sink_bad_) {
+  if (sink_.bad) {
     sink_failed_ = true;
-    tell_ledger(&role::team_ledger::sink_failed, *sink_bad_, "disk full");
+    tell_ledger(&role::team_ledger::sink_failed, *sink_.bad, "disk full");
   }
-  told_sunk_ = sunk_;
-  told_next_ = next_;
-  tell_ledger(&role::team_ledger::sunk, faults_ != nullptr ? faults_->sunk(sunk_) : sunk_, next_);
-  if (scenario_->sink_stops_at && sunk_ >= *scenario_->sink_stops_at) {
-    sink_stopped_ = asked_to_stop_ = true;
+  told_sunk_ = sink_.received;
+  told_next_ = sink_.next;
+  tell_ledger(&role::team_ledger::sunk, faults_ != nullptr ? faults_->sunk(told_sunk_) : told_sunk_,
+              told_next_);
+  if (scenario_->sink_stops_at && told_sunk_ >= *scenario_->sink_stops_at) {
+    asked_to_stop_ = true;
     tell_ledger(&role::team_ledger::stop_early);
   }
 }
@@ -324,7 +310,7 @@ void world::check_end() const {
   require(how.handed_out_again == ledger_.handed_out_again(), "the outcome counts tasks wrongly");
   if (deaths_ == 0 && suspicions_ == 0)
     require(how.handed_out_again == 0, "tasks are handed out again, but no rank was lost");
-  require(how.tasks <= sunk_, "the outcome counts results that the sink has not received");
+  require(how.tasks <= sink_.received, "the outcome counts results that the sink has not received");
 }
 
 void world::check_done() const {
@@ -337,8 +323,8 @@ void world::check_done() const {
     if (deaths_ == 0 && suspicions_ == 0)
       require(t.jobs <= 1 + failures(id), "a task runs again that has not failed");
   }
-  require(sunk_ + left_out_ == tasks_.size(), "the sink has not received all results");
-  require(at(0).how->tasks == sunk_, "the number of tasks is wrong");
+  require(sink_.received + sink_.left_out.size() == tasks_.size(), "the sink has not received all results");
+  require(at(0).how->tasks == sink_.received, "the number of tasks is wrong");
   require(!sink_failed_ && !source_failed_, "a failure is not reported");
   for (auto const& t : s.throws)
     if (!t.member && t.times > s.on_error.times && !tasks_[t.task].restored)

@@ -12,6 +12,7 @@
 
 #include "farm/role/team_ledger.hpp"
 #include "farm/role/team_worker.hpp"
+#include "harness_sink.hpp"
 #include "role/peer_world.hpp"
 
 namespace team_harness {
@@ -184,13 +185,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::set<task_id> blamable_;                 // when the root blamed a task
   std::uint64_t supplied_ = 0;
   bool source_ended_ = false;
-  std::deque<task_id> sink_queue_;
-  std::vector<bool> early_;  // tasks that an ordered sink does not take yet
-  task_id next_ = 0, told_next_ = 0;
-  std::uint64_t sunk_ = 0, told_sunk_ = 0, left_out_ = 0;
-  bool sink_busy_ = false;           // it has received results of which the root does not know
-  std::optional<task_id> sink_bad_;  // where it threw
-  bool source_failed_ = false, sink_failed_ = false, sink_stopped_ = false;
+  farm_harness::result_sink sink_;
+  task_id told_next_ = 0;
+  std::uint64_t told_sunk_ = 0;
+  bool sink_busy_ = false;  // it has received results of which the root does not know
+  bool source_failed_ = false, sink_failed_ = false;
   bool blamed_ = false, root_poisoned_ = false;
   unsigned poisoned_ = 0;
   int overruns_ = 0;

@@ -79,7 +79,7 @@ void world::accept(team::accept const& a) {
   auto const& body = found.mapped();
   require(body.whole && body.job == a.job && body.task == a.task, "the result of a task that has not ended");
   t.accepted = true;
-  sink_queue_.push_back(a.task);
+  sink_.queue.push_back(a.task);
 }
 
 void world::drop(job_id id) {
@@ -99,8 +99,7 @@ void world::leave_out(team::leave_out const& l) {
   require(blame || failures(l.task) >= scenario_->on_error.times, "a task is left out too early");
   blamed_ = blamed_ || blame;
   t.left_out = true;
-  ++left_out_;
-  if (scenario_->ordered) sink_queue_.push_back(l.task);
+  sink_.leave_out(l.task);
 }
 
 // --- jobs
