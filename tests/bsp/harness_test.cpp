@@ -41,21 +41,17 @@ bsp_harness::world slowly_noticed(bsp_harness::scenario const& s) {
 }  // namespace
 
 TEST_CASE("the result equals a sequential program's in every order of events", "[random]") {
-  harness_common::try_many(
-      "any", [](auto seed) { return bsp_harness::run(bsp_harness::random_scenario(seed)); }, 1,
-      harness_common::runs_wanted(4000));
+  harness_common::try_many("any", bsp_harness::random_scenario, 1, harness_common::runs_wanted(4000));
 }
 
 TEST_CASE("supersteps survive the death of any ranks but the root", "[deaths]") {
-  harness_common::try_many(
-      "deaths", [](auto seed) { return bsp_harness::run(bsp_harness::death_scenario(seed)); }, 1000000007,
-      harness_common::runs_wanted(8000));
+  harness_common::try_many("deaths", bsp_harness::death_scenario, 1000000007,
+                           harness_common::runs_wanted(8000));
 }
 
 TEST_CASE("jobs resume from the store after a whole job is killed", "[reruns]") {
-  harness_common::try_many(
-      "reruns", [](auto seed) { return bsp_harness::run(bsp_harness::rerun_scenario(seed)); }, 2000000011,
-      harness_common::runs_wanted(6000));
+  harness_common::try_many("reruns", bsp_harness::rerun_scenario, 2000000011,
+                           harness_common::runs_wanted(6000));
 }
 
 TEST_CASE("killed jobs do commit, resume, fall back and refuse") {
@@ -189,9 +185,7 @@ TEST_CASE("small jobs in every order of events", "[exhaustive]") {
     s.suspicions = x.suspicions;
     auto const found = harness_common::explore(bsp_harness::world(s), x.ticks,
                                                patient ? 5000000 : test::fewer_if_slow(30000));
-    std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
-                static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
-                static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");
+    found.print(x.name);
     CHECK(found.ends > 0);
   }
 }

@@ -15,21 +15,16 @@ using skel::placement;
 }  // namespace
 
 TEST_CASE("the solution is right in every order of events", "[random]") {
-  harness_common::try_many(
-      "any", [](auto seed) { return divide_harness::run(divide_harness::random_scenario(seed)); }, 1,
-      harness_common::runs_wanted(4000));
+  harness_common::try_many("any", divide_harness::random_scenario, 1, harness_common::runs_wanted(4000));
 }
 
 TEST_CASE("divide and conquer survives the death of any ranks but the root", "[deaths]") {
-  harness_common::try_many(
-      "deaths", [](auto seed) { return divide_harness::run(divide_harness::death_scenario(seed)); },
-      1000000007, harness_common::runs_wanted(10000));
+  harness_common::try_many("deaths", divide_harness::death_scenario, 1000000007,
+                           harness_common::runs_wanted(10000));
 }
 
 TEST_CASE("work that kills the ranks that do it is blamed", "[deaths]") {
-  harness_common::try_many(
-      "poison", [](auto seed) { return divide_harness::run(divide_harness::poison_scenario(seed)); }, 31,
-      harness_common::runs_wanted(10000));
+  harness_common::try_many("poison", divide_harness::poison_scenario, 31, harness_common::runs_wanted(10000));
   // The work must be blamed in every run that leaves enough ranks for the required losses.
   int runs = 0;
   for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(4000); ++seed) {
@@ -141,9 +136,7 @@ TEST_CASE("small problems in every order of events", "[exhaustive]") {
     // A poisoned run needs many steps to reach its first end, so slow builds do not shorten it.
     std::uint64_t const usual = x.poison ? 30000 : test::fewer_if_slow(30000);
     auto const found = harness_common::explore(divide_harness::world(s), x.ticks, patient ? 5000000 : usual);
-    std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
-                static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
-                static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");
+    found.print(x.name);
     CHECK(found.ends > 0);
   }
 }

@@ -1,5 +1,5 @@
 // Explores every order of events of small farms, with a death at every step.
-#include <cstdio>
+#include <string>
 
 #include "catch.hpp"
 #include "fewer.hpp"
@@ -21,12 +21,10 @@ farm_harness::scenario small(char const* schedule, int ranks, std::uint64_t task
   return s;
 }
 
-harness_common::exploration try_all(char const* what, farm_harness::scenario const& s, int early_ticks,
+harness_common::exploration try_all(std::string const& what, farm_harness::scenario const& s, int early_ticks,
                                     std::uint64_t most = 3000000) {
   auto const found = harness_common::explore(farm_harness::world(s), early_ticks, most);
-  std::printf("%-44s %9llu states, %6llu ends, depth %llu%s\n", what,
-              static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.ends),
-              static_cast<unsigned long long>(found.depth), found.complete ? "" : " (cut off)");
+  found.print(what);
   return found;
 }
 
@@ -49,8 +47,7 @@ TEST_CASE("two ranks, every order of events, a death at every step") {
       auto s = small(how, 2, tasks);
       INFO(how << ", " << tasks);
       auto const found =
-          try_all((std::string(how) + ", 2 ranks, " + std::to_string(tasks) + " tasks").c_str(), s,
-                  tasks < 3 ? 1 : 0);
+          try_all(std::string(how) + ", 2 ranks, " + std::to_string(tasks) + " tasks", s, tasks < 3 ? 1 : 0);
       CHECK(found.complete);
       CHECK(found.ends > 0);
     }
@@ -63,9 +60,8 @@ TEST_CASE("two ranks that resume an earlier run") {
       s.resumed = true;
       s.restored = restored;
       INFO(how << ", " << restored.size());
-      auto const found =
-          try_all((std::string(how) + ", resumed, " + std::to_string(restored.size()) + " of 3").c_str(), s,
-                  restored.size() == 1 ? 0 : 1);
+      auto const found = try_all(std::string(how) + ", resumed, " + std::to_string(restored.size()) + " of 3",
+                                 s, restored.size() == 1 ? 0 : 1);
       CHECK(found.complete);
       CHECK(found.ends > 0);
     }
@@ -95,9 +91,9 @@ TEST_CASE("two ranks with a false suspicion at every step") {
     auto s = small(how, 2, 2);
     s.deaths = 0;
     s.suspicions = 1;
-    CHECK(try_all((std::string(how) + ", suspicion").c_str(), s, 0).complete);
+    CHECK(try_all(std::string(how) + ", suspicion", s, 0).complete);
     s.merged = true;
-    CHECK(try_all((std::string(how) + ", suspicion, merged").c_str(), s, 0).complete);
+    CHECK(try_all(std::string(how) + ", suspicion, merged", s, 0).complete);
   }
 }
 
@@ -105,7 +101,7 @@ TEST_CASE("three ranks, one death at every step") {
   for (char const* how : schedules) {
     auto s = small(how, 3, 2);
     s.deaths = 1;
-    auto const found = try_all((std::string(how) + ", 3 ranks, 2 tasks").c_str(), s, 0,
+    auto const found = try_all(std::string(how) + ", 3 ranks, 2 tasks", s, 0,
                                harness_common::runs_wanted(0) > 0 ? 20000000 : test::fewer_if_slow(60000));
     CHECK(found.ends > 0);
   }
@@ -119,9 +115,8 @@ TEST_CASE("three ranks and a task that kills every rank that runs it") {
       s.root_serves = true;
       s.poison = poison;
       s.most_losses = 2;
-      auto const found =
-          try_all((std::string(how) + ", task " + std::to_string(poison[0]) + " kills").c_str(), s, 0,
-                  harness_common::runs_wanted(0) > 0 ? 20000000 : test::fewer_if_slow(60000));
+      auto const found = try_all(std::string(how) + ", task " + std::to_string(poison[0]) + " kills", s, 0,
+                                 harness_common::runs_wanted(0) > 0 ? 20000000 : test::fewer_if_slow(60000));
       CHECK(found.ends > 0);
     }
 }
@@ -144,11 +139,11 @@ TEST_CASE("the ring of three and four ranks, every order of events, no deaths") 
     auto s = small(how, 3, 3);
     s.deaths = 0;
     s.root_serves = true;
-    CHECK(try_all((std::string(how) + ", 2 of 3 ranks, 3 tasks").c_str(), s, 0).complete);
+    CHECK(try_all(std::string(how) + ", 2 of 3 ranks, 3 tasks", s, 0).complete);
     s = small(how, 4, 1);
     s.deaths = 0;
     s.root_serves = true;
-    try_all((std::string(how) + ", 3 of 4 ranks, 1 task").c_str(), s, 0,
+    try_all(std::string(how) + ", 3 of 4 ranks, 1 task", s, 0,
             harness_common::runs_wanted(0) > 0 ? 20000000 : test::fewer_if_slow(60000));
   }
 }

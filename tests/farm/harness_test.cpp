@@ -5,17 +5,8 @@
 
 #include "catch.hpp"
 
-namespace {
-
 using harness_common::runs_wanted;
-
-template <class Draw>
-void try_many(char const* what, Draw draw, std::uint64_t first, std::uint64_t count) {
-  harness_common::try_many(
-      what, [&](std::uint64_t seed) { return farm_harness::run(draw(seed)); }, first, count);
-}
-
-}  // namespace
+using harness_common::try_many;
 
 TEST_CASE("farms end correctly in random orders of events", "[random]") {
   try_many("any", farm_harness::random_scenario, 1, runs_wanted(10000));

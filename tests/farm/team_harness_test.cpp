@@ -10,21 +10,15 @@ using harness_common::runs_wanted;
 using harness_common::try_many;
 
 TEST_CASE("teams run every task once in every order of events", "[random]") {
-  try_many(
-      "any", [](auto seed) { return team_harness::run(team_harness::random_scenario(seed)); }, 1,
-      runs_wanted(12000));
+  try_many("any", team_harness::random_scenario, 1, runs_wanted(12000));
 }
 
 TEST_CASE("a farm of teams survives the death of any ranks but the root", "[deaths]") {
-  try_many(
-      "deaths", [](auto seed) { return team_harness::run(team_harness::death_scenario(seed)); }, 1000000007,
-      runs_wanted(10000));
+  try_many("deaths", team_harness::death_scenario, 1000000007, runs_wanted(10000));
 }
 
 TEST_CASE("a task that kills a rank of every team is blamed", "[deaths]") {
-  try_many(
-      "poison", [](auto seed) { return team_harness::run(team_harness::poison_scenario(seed)); }, 3,
-      runs_wanted(6000));
+  try_many("poison", team_harness::poison_scenario, 3, runs_wanted(6000));
 }
 
 TEST_CASE("a poisonous task costs max_losses_per_task ranks", "[deaths]") {

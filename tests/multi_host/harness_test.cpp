@@ -23,21 +23,16 @@ group_harness::world settled(group_harness::scenario const& s) {
 }  // namespace
 
 TEST_CASE("every unit reaches the sink once in every order of events", "[random]") {
-  harness_common::try_many(
-      "any", [](auto seed) { return group_harness::run(group_harness::random_scenario(seed)); }, 1,
-      harness_common::runs_wanted(6000));
+  harness_common::try_many("any", group_harness::random_scenario, 1, harness_common::runs_wanted(6000));
 }
 
 TEST_CASE("groups survive the death of any ranks but the root", "[deaths]") {
-  harness_common::try_many(
-      "deaths", [](auto seed) { return group_harness::run(group_harness::death_scenario(seed)); }, 1000000007,
-      harness_common::runs_wanted(12000));
+  harness_common::try_many("deaths", group_harness::death_scenario, 1000000007,
+                           harness_common::runs_wanted(12000));
 }
 
 TEST_CASE("a piece or a unit that kills each rank that takes it is blamed", "[deaths]") {
-  harness_common::try_many(
-      "deadly", [](auto seed) { return group_harness::run(group_harness::deadly_scenario(seed)); }, 3,
-      harness_common::runs_wanted(8000));
+  harness_common::try_many("deadly", group_harness::deadly_scenario, 3, harness_common::runs_wanted(8000));
   std::uint64_t pieces = 0, units = 0;
   auto const runs = test::fewer_if_slow(3000);
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
@@ -103,9 +98,7 @@ TEST_CASE("small runs in every order of events", "[exhaustive]") {
     s.suspicions = x.suspicions;
     auto const found = harness_common::explore(group_harness::world(s), x.ticks,
                                                patient ? 5000000 : test::fewer_if_slow(40000));
-    std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
-                static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
-                static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");
+    found.print(x.name);
     CHECK(found.ends > 0);
   }
 }

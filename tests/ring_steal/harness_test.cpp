@@ -13,21 +13,15 @@ using harness_common::runs_wanted;
 using harness_common::try_many;
 
 TEST_CASE("every node is counted once in every order of events", "[random]") {
-  try_many(
-      "any", [](auto seed) { return steal_harness::run(steal_harness::random_scenario(seed)); }, 1,
-      runs_wanted(10000));
+  try_many("any", steal_harness::random_scenario, 1, runs_wanted(10000));
 }
 
 TEST_CASE("ring_steal survives the death of any ranks but the root", "[deaths]") {
-  try_many(
-      "deaths", [](auto seed) { return steal_harness::run(steal_harness::death_scenario(seed)); }, 1000000007,
-      runs_wanted(12000));
+  try_many("deaths", steal_harness::death_scenario, 1000000007, runs_wanted(12000));
 }
 
 TEST_CASE("a task that kills every rank that runs it is blamed", "[deaths]") {
-  try_many(
-      "poison", [](auto seed) { return steal_harness::run(steal_harness::poison_scenario(seed)); }, 3,
-      runs_wanted(8000));
+  try_many("poison", steal_harness::poison_scenario, 3, runs_wanted(8000));
 }
 
 namespace {
@@ -111,9 +105,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     s.explored = true;
     auto const found = harness_common::explore(steal_harness::world(s), x.ticks,
                                                patient ? 5000000 : test::fewer_if_slow(60000));
-    std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
-                static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
-                static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");
+    found.print(x.name);
     CHECK(found.ends > 0);
   }
 }

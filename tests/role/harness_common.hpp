@@ -104,9 +104,21 @@ inline void try_many(char const* what, std::function<summary(std::uint64_t)> con
               what, print(count), print(events), print(deaths), print(at_work), print(again));
 }
 
+/// The same for the scenario that `draw` makes from each seed; its namespace has the function `run`.
+template <class Scenario>
+void try_many(char const* what, Scenario (*draw)(std::uint64_t), std::uint64_t first, std::uint64_t count) {
+  try_many(
+      what, [draw](std::uint64_t seed) { return run(draw(seed)); }, first, count);
+}
+
 struct exploration {
   std::uint64_t states = 0, ends = 0, depth = 0;
   bool complete = true;
+
+  void print(std::string const& name) const {
+    std::printf("%s: %s states, depth %s, %s ends%s\n", name.c_str(), std::to_string(states).c_str(),
+                std::to_string(depth).c_str(), std::to_string(ends).c_str(), complete ? "" : " (not all)");
+  }
 };
 
 /// Runs every order of events from `first` to the end. `next` returns the possible events, `is_new` returns
