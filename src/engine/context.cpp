@@ -13,8 +13,8 @@
 
 #include "base/duration.hpp"
 #include "base/format.hpp"
-#include "context_access.hpp"
 #include "base/text.hpp"
+#include "context_access.hpp"
 #include "cores.hpp"
 #include "engine.hpp"
 #include "exit_guard.hpp"

@@ -74,7 +74,7 @@ class engine {
 
   rank_place place;
   bool is_process = false;  // this process runs no other job, so all of its contexts belong to one program
-  std::shared_ptr<void> stores;  // otherwise: see call/store_session.hpp; released with the context
+  std::shared_ptr<void> stores;  // otherwise: see checkpoint/store_session.hpp; released with the context
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root
   observe::progress_observer observer;      // used on the root
   std::vector<std::string> warnings;        // for the user; printed when the next skeleton runs, unless quiet

@@ -118,6 +118,7 @@ int main(int argc, char** argv) {
     bool stopped_early = false;  // a report stands in the same place of all
     for (auto const* r : {&pieces.report, &nodes.report, &total.report, &ended.report, &text.report})
       stopped_early |= r->stopped_early;
-    if (!text.value || !parts || stopped_early || ended.value.empty() || shared.values->empty()) ctx.request_stop();
+    if (!text.value || !parts || stopped_early || ended.value.empty() || shared.values->empty())
+      ctx.request_stop();
   });
 }

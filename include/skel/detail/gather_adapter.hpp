@@ -67,7 +67,7 @@ template <class T>
 std::optional<std::vector<T>> all_gather(context& ctx, result<T> const& part) {
   auto parts = gather(ctx, part);
   if (part.report.stopped_early) return std::nullopt;
-  return broadcast(ctx, on_root([&] { return *std::move(parts); }), "gather");
+  return broadcast(ctx, on_root([&] { return *std::move(parts); }), "gather").value;
 }
 
 template <bsp_program P>
