@@ -40,7 +40,7 @@ struct farm_setup {
   [[nodiscard]] int workers() const { return size - first_worker(); }
   [[nodiscard]] bool computes() const { return rank >= first_worker(); }
   [[nodiscard]] bool resumes() const {
-    return options.checkpoint && (options.checkpoint->resume || options.checkpoint->resume_or_start);
+    return options.checkpoint && options.checkpoint->resume != resume_mode::no;
   }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;

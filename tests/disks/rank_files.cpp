@@ -284,7 +284,7 @@ TEST_CASE("a farm whose store is on the ranks' disks resumes although a rank was
     job.run([&](skel::context& ctx) {
       auto where = at({"ranks:" + root.file("%h")});
       where.every_seconds = 0;
-      where.resume = resume;
+      where.resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
       auto const r = skel::farm(
                          ctx, skel::indices(tasks),
                          [&](std::uint64_t i) {

@@ -25,7 +25,7 @@ struct store_of_three {
     skel::checkpoint_options c;
     c.store = directories;
     c.every_seconds = 0.002;
-    c.resume = resume;
+    c.resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
     c.program = "a test";
     c.version = "1";
     c.problem = problem;

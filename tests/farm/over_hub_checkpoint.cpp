@@ -128,7 +128,7 @@ TEST_CASE("a farm may start or resume, under every schedule") {
   for (auto const& how : schedules()) {
     store const where;
     auto options = where.options(false);
-    options.checkpoint->resume_or_start = true;
+    options.checkpoint->resume = skel::resume_mode::if_there;
     for (bool const later : {false, true}) {
       seen s;
       run(s, 3, {how}, options);
@@ -244,7 +244,7 @@ TEST_CASE("a merged result of tasks with costs is resumed with other costs") {
   std::atomic<std::uint64_t> runs{0};
   std::uint64_t total = 0;
   for (bool const resume : {false, true}) {
-    options.checkpoint->resume = resume;
+    options.checkpoint->resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
     std::stop_source stop;
     options.stop = stop.get_token();
     options.cost = [=](skel::task_id i) { return static_cast<double>(resume ? i * 37 % 29 : i); };
@@ -285,7 +285,7 @@ TEST_CASE("a merged result is resumed") {
       std::uint64_t total = 0;
       for (bool resume : {false, true}) {
         INFO(how << ", " << concentrated << ", " << resume);
-        options.checkpoint->resume = resume;
+        options.checkpoint->resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
         std::stop_source stop;
         options.stop = stop.get_token();
         total = 5;  // the initial value counts once in each run
@@ -316,7 +316,7 @@ TEST_CASE("results from before a task threw are kept") {
   std::set<std::uint64_t> run_later;
   std::mutex lock;
   for (bool resume : {false, true}) {
-    options.checkpoint->resume = resume;
+    options.checkpoint->resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
     std::vector<std::uint64_t> got;
     hub::job job(2, 1);
     job.run([&](skel::context& ctx) {
@@ -475,7 +475,7 @@ std::size_t files_in(std::string const& directory) {
 TEST_CASE("farms that share a store have their own results, in the first run and in later ones") {
   store const where;
   auto options = where.options(false);
-  options.checkpoint->resume_or_start = true;
+  options.checkpoint->resume = skel::resume_mode::if_there;
   for (int const round : {0, 1, 2}) {
     INFO(round);
     std::atomic<std::uint64_t> runs{0};
@@ -515,7 +515,7 @@ TEST_CASE("a loop of farms leaves few files, and runs no task of earlier steps a
   auto options = where.options(false);
   options.checkpoint->code = "replicate:1";
   options.checkpoint->store.resize(1);
-  options.checkpoint->resume_or_start = true;
+  options.checkpoint->resume = skel::resume_mode::if_there;
   for (bool const resumes : {false, true}) {
     std::atomic<int> runs{0};
     std::uint64_t state = 1;
@@ -543,7 +543,7 @@ TEST_CASE("a loop of farms leaves few files, and runs no task of earlier steps a
 TEST_CASE("what was saved of a call is void when an earlier one gets more results") {
   store const where;
   auto options = where.options(false);
-  options.checkpoint->resume_or_start = true;
+  options.checkpoint->resume = skel::resume_mode::if_there;
   for (bool const stops : {true, false}) {
     std::uint64_t sum = 0;
     std::vector<std::int64_t> all;
@@ -579,7 +579,7 @@ TEST_CASE("a call with another list, label, number of tasks or function object i
   auto const call = [&](std::vector<std::int64_t> const& tasks, std::int64_t factor,
                         std::string const& label) {
     auto options = where.options(false);
-    options.checkpoint->resume_or_start = true;
+    options.checkpoint->resume = skel::resume_mode::if_there;
     options.checkpoint->program.clear();
     options.label = label;
     std::vector<std::int64_t> got;
@@ -610,7 +610,7 @@ TEST_CASE("a store that a living job uses is refused in one line") {
   std::jthread const other([&] {
     while (!begun) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     auto options = where.options(false);
-    options.checkpoint->resume_or_start = true;
+    options.checkpoint->resume = skel::resume_mode::if_there;
     auto const text = refusal(where, options);
     INFO(text);
     CHECK(text.starts_with("a: another job uses this store: "));

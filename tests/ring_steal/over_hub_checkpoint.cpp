@@ -101,7 +101,7 @@ TEST_CASE("a search may start or resume") {
   tree const t{8, 20};
   store_of_three const where;
   auto options = options_for(where, false);
-  options.checkpoint->resume_or_start = true;
+  options.checkpoint->resume = skel::resume_mode::if_there;
   for (bool const later : {false, true}) {
     auto const s = search(2, 1, t, options);
     for (auto const& e : s.errors) CHECK(e.empty());

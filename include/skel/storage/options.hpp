@@ -8,6 +8,13 @@
 
 namespace skel {
 
+/// Whether a run resumes from the newest readable checkpoint of its store.
+enum class resume_mode : std::uint8_t {
+  no,       ///< starts; the store must hold no checkpoint, so that no results are overwritten by mistake
+  yes,      ///< resumes; usage_error if there is none
+  if_there  ///< resumes if a run has committed a checkpoint in the store, otherwise starts
+};
+
 /// Lets a run survive the loss of its root or of all its ranks. Checkpoints are saved as shards in
 /// the directories of a store (docs/reference/checkpoint.md); the page of each skeleton says what it saves.
 /// All calls of a program may share a store, one after the other; a second job that uses it at the same time
@@ -27,12 +34,8 @@ struct checkpoint_options {
   /// Mean time between failures that end the whole run, as far as it is known beforehand. Failures that
   /// were observed since the first run of the store correct it.
   double mean_seconds_between_failures = 86400;
-  /// Resumes from the newest readable checkpoint; throws usage_error if there is none. Without it
-  /// the store must hold no checkpoint, so that no results are overwritten by mistake.
-  bool resume = false;
-  /// As `resume` if a run has committed a checkpoint in the store; otherwise starts. A store that is
-  /// damaged or of another program is a usage_error.
-  bool resume_or_start = false;
+  /// A store that is damaged or of another program is a usage_error, whatever the mode.
+  resume_mode resume = resume_mode::no;
   /// Selects one of several checkpoints with the newest number, by the first of the 16 hexadecimal
   /// digits that `skel-checkpoint list` prints. If it is empty, several such checkpoints are a
   /// usage_error.
