@@ -113,8 +113,8 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   auto const place = static_cast<int>(member_.place());
   take_bundles(j.epoch, j.step);
   auto list = std::move(spare_actions_);
-  if (conductor_) {
-    conductor_->begins(j.epoch, j.step, store_ && store_->due(now()), list);
+  if (root_role_) {
+    root_role_->begins(j.epoch, j.step, store_ && store_->due(now()), list);
     if (!list.empty()) perform(list);
   }
   outgoing_.resize(member_.members().size());
@@ -138,7 +138,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   if (bad) return fail(*bad);
   if (j.epoch != member_.epoch()) return;
   outgoing_ = std::move(made);
-  if (conductor_) conductor_->on(rank_, role::bsp::bundle{j.epoch, j.step, more}, list);
+  if (root_role_) root_role_->on(rank_, role::bsp::bundle{j.epoch, j.step, more}, list);
   messages_for_.clear();
   for (std::uint32_t to = 0; to < outgoing_.size(); ++to)
     if (!outgoing_[to].empty()) messages_for_.push_back(to);
@@ -186,10 +186,10 @@ void bsp_run::tell_saved(std::uint64_t generation, bool well) {
 void bsp_run::poll_store() {
   if (!store_) return;
   if (auto const w = store_->poll()) tell_saved(w->generation, w->error.empty());
-  if (!conductor_) return;
+  if (!root_role_) return;
   if (auto const w = store_->poll_commit()) {
     role::bsp_actions list;
-    conductor_->committed(w->generation, w->error.empty(), list);
+    root_role_->committed(w->generation, w->error.empty(), list);
     perform(list);
   }
 }

@@ -58,19 +58,19 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options, bool 
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, std::move(what));
   }
   if (!is_root()) return;
-  conductor_.emplace(conduct(again));
+  root_role_.emplace(conduct(again));
   roll_.emplace(all_ranks(), call_.hash());
 }
 
 bsp_run::~bsp_run() = default;
 
-role::bsp_conductor_config bsp_run::conduct(bool again) {
-  role::bsp_conductor_config c{.self = rank_,
-                               .ranks = all_ranks(),
-                               .splits = work_.splits(),
-                               .neighbours = work_.has_neighbours(),
-                               .max_losses = options_.max_losses_per_task,
-                               .saves = store_ != nullptr};
+role::bsp_root_config bsp_run::conduct(bool again) {
+  role::bsp_root_config c{.self = rank_,
+                          .ranks = all_ranks(),
+                          .splits = work_.splits(),
+                          .neighbours = work_.has_neighbours(),
+                          .max_losses = options_.max_losses_per_task,
+                          .saves = store_ != nullptr};
   if (!store_) return c;
   auto const found = store_->open(again);
   for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
@@ -88,7 +88,7 @@ role::bsp_conductor_config bsp_run::conduct(bool again) {
 void bsp_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
   role::bsp_actions list;
   member_.begin(list);
-  if (conductor_) conductor_->begin(list);
+  if (root_role_) root_role_->begin(list);
   perform(list);
 }
 
@@ -97,7 +97,7 @@ void bsp_run::on_lost(int rank) {
   role::bsp_actions list;
   if (roll_) {
     call_roll(&role::roll_call::lost, rank);
-    conductor_->lost(rank, list);
+    root_role_->lost(rank, list);
     if (store_) store_->lost_rank();
   }
   member_.lost(rank, list);
@@ -148,7 +148,7 @@ void bsp_run::deliver(int from, bsp_message const& m, transport::packet* payload
     if (!is_root()) return;
     if (std::holds_alternative<role::please_stop>(*call)) {
       role::bsp_actions list;
-      conductor_->please_stop(list);
+      root_role_->please_stop(list);
       perform(list);
     } else {
       call_roll(&role::roll_call::on, from, *call);
@@ -160,7 +160,7 @@ void bsp_run::deliver(int from, bsp_message const& m, transport::packet* payload
     costs_of_[from] = bytes::get_raw<cost>(bytes);
   }
   auto list = std::move(spare_actions_);
-  role::route(from, m, member_, conductor_ ? &*conductor_ : nullptr, list);
+  role::route(from, m, member_, root_role_ ? &*root_role_ : nullptr, list);
   perform(list, payload);
 }
 
@@ -187,9 +187,9 @@ void bsp_run::perform(role::bsp_actions& list, transport::packet* payload) {
     } else if (std::holds_alternative<role::drain>(a)) {
       draining_ = true;
       jobs_.clear();
-      if (conductor_) conductor_->stop();
-    } else if (!perform_common(a) && conductor_) {
-      perform_for_conductor(a);
+      if (root_role_) root_role_->stop();
+    } else if (!perform_common(a) && root_role_) {
+      perform_for_root(a);
     }
   }
   actions.clear();
@@ -205,7 +205,7 @@ std::vector<bsp_run::arrival>& bsp_run::bundles_of(std::uint64_t epoch, std::uin
   return added.position->second;
 }
 
-void bsp_run::perform_for_conductor(role::bsp_action const& action) {
+void bsp_run::perform_for_root(role::bsp_action const& action) {
   namespace act = role::bsp;
   if (auto const* done = std::get_if<act::complete>(&action)) {
     call_roll(&role::roll_call::done, done->steps);
@@ -245,9 +245,9 @@ void bsp_run::on_tick(double t) {
   if (over_) return;
   if (std::exchange(moved_, false)) last_moved_ = t;
   poll_store();
-  if (conductor_) {
+  if (root_role_) {
     role::bsp_actions list;
-    conductor_->tick(list);
+    root_role_->tick(list);
     perform(list);
   }
   after_tick(t);
@@ -279,7 +279,7 @@ void bsp_run::describe(report& r) const {
     r.part = part_report{static_cast<int>(*place), member_.members(), hash_of_run()};
   auto const restored = store_ ? store_->costs().restored_tasks : 0;
   auto const needed = member_.step() - std::min(restored, member_.step());
-  bool const restarted = conductor_ && conductor_->epoch() > 1;
+  bool const restarted = root_role_ && root_role_->epoch() > 1;
   r.tasks_handed_out_again = restarted ? supersteps_ - std::min(supersteps_, needed) : 0;
 }
 

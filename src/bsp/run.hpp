@@ -26,7 +26,7 @@ class bsp_run final : public peer_run {
 
   void on_lost(int rank) override;
   void on_outside_loss(int rank) override {
-    if (conductor_) conductor_->from_outside(rank);
+    if (root_role_) root_role_->from_outside(rank);
   }
   void on_tick(double t) override;
   void idle_work() override {}
@@ -55,7 +55,7 @@ class bsp_run final : public peer_run {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
-  [[nodiscard]] role::bsp_conductor_config conduct(bool again);
+  [[nodiscard]] role::bsp_root_config conduct(bool again);
   [[nodiscard]] std::uint64_t hash_of_run() const;
   void do_job(restore_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
@@ -66,7 +66,7 @@ class bsp_run final : public peer_run {
   void tell_saved(std::uint64_t generation, bool well);
   void poll_store();
   void perform(role::bsp_actions& list, transport::packet* payload = nullptr);
-  void perform_for_conductor(role::bsp_action const& action);
+  void perform_for_root(role::bsp_action const& action);
   void send(int to, role::bsp_message m);
   void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
   [[nodiscard]] transport::packet payload_of(int to, role::bsp_message const& m);
@@ -81,7 +81,7 @@ class bsp_run final : public peer_run {
   loop_threads loops_;
 
   role::bsp_member member_;
-  std::optional<role::bsp_conductor> conductor_;
+  std::optional<role::bsp_root> root_role_;
   bundles_by_step bundles_;                       // received bundles, by epoch and superstep
   std::vector<std::vector<std::byte>> outgoing_;  // of the latest superstep, by place
   // The messages of the job that is running:

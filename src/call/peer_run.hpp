@@ -12,7 +12,7 @@
 
 namespace skel::detail {
 
-/// Base of all skeletons except the farm, whose ledger includes the roll call.
+/// Base of all skeletons except the farm, whose root role includes the roll call.
 class peer_run : public collective_run {
  protected:
   using collective_run::collective_run;

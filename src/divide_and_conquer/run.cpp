@@ -36,8 +36,8 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
     call_.add_hidden("contents of the replicated_problem", *contents);
   auto const hash = call_.hash();
   role::divide_config const config{rank_, ctx.size(), kind.from, kind.to, hash};
-  role_ = role::divide_partner(config);
-  if (is_root()) takeovers_ = role::divide_takeovers(config, options.max_losses_per_task);
+  role_ = role::divide_member(config);
+  if (is_root()) root_role_ = role::divide_root(config, options.max_losses_per_task);
   if (is_root()) roll_.emplace(all_ranks(), hash);
 }
 
@@ -200,14 +200,14 @@ void divide_run::deliver_own() {
   to_self_.deliver([&](divide_message const& m) { deliver(rank_, m, nullptr); });
 }
 
-// The roll call, the book of takeovers and the partner each handle their part.
+// The roll call, the root and the member each handle their part.
 void divide_run::deliver(int from, divide_message const& m, bytes* payload) {
   if (auto const* const call = std::get_if<call_message>(&m); call != nullptr && is_root()) {
     call_roll(&role::roll_call::on, from, *call);
     if (for_roll_call(*call)) return;
   }
   role::divide_actions list;
-  bool const answered = is_root() && takeovers_.on(from, m, list);
+  bool const answered = is_root() && root_role_.on(from, m, list);
   if (!list.empty()) perform(list);
   if (answered) return;
   role_.on(from, m, list);
@@ -240,7 +240,7 @@ void divide_run::on_lost(int rank) {
   if (roll_) call_roll(&role::roll_call::lost, rank);
   role::divide_actions list;
   role_.lost(rank, list);
-  if (is_root()) takeovers_.lost(rank, list);
+  if (is_root()) root_role_.lost(rank, list);
   perform(list);
 }
 
@@ -248,7 +248,7 @@ void divide_run::on_tick(double t) {
   if (over_) return;
   role::divide_actions list;
   role_.tick(list);
-  if (is_root()) takeovers_.tick(list);
+  if (is_root()) root_role_.tick(list);
   perform(list);
   // Reports progress to the root, for its watchdog.
   if (calls_ != calls_told_) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "call/peer_run.hpp"
-#include "divide_and_conquer/role/partner.hpp"
-#include "divide_and_conquer/role/takeovers.hpp"
+#include "divide_and_conquer/role/member.hpp"
+#include "divide_and_conquer/role/root.hpp"
 #include "phase_clock.hpp"
 #include "skel/detail/divide_work.hpp"
 #include "skel/divide_and_conquer.hpp"
@@ -30,7 +30,7 @@ class divide_run final : public peer_run {
   [[nodiscard]] solution_ptr take_solution();
 
   void on_lost(int rank) override;
-  void on_outside_loss(int rank) override { takeovers_.from_outside(rank); }
+  void on_outside_loss(int rank) override { root_role_.from_outside(rank); }
   void on_tick(double t) override;
   void idle_work() override {}
   // Messages are only handled when the rank's own part is done.
@@ -111,8 +111,8 @@ class divide_run final : public peer_run {
   divide_work& work_;
   divide_kind kind_;
   unsigned piece_depth_ = 0;
-  role::divide_partner role_;
-  role::divide_takeovers takeovers_;  // on the root
+  role::divide_member role_;
+  role::divide_root root_role_;  // on the root
   std::map<rank_span, held_problem> problems_;
   std::map<rank_span, held_solution> solutions_;
   loopback<role::divide_message> to_self_;

@@ -16,7 +16,7 @@
 
 namespace skel::detail {
 
-/// The ledger decides; this class has the bytes. Call under the engine's lock. Exceptions of the user's
+/// The root role decides; this class has the bytes. Call under the engine's lock. Exceptions of the user's
 /// serialisation pass through versions().
 class audit_book {
  public:

@@ -21,26 +21,26 @@
 
 namespace skel::detail {
 
-/// `Roles` names the types of the roles: `ledger`, `worker`, and their `message`, `action` and `actions`.
+/// `Roles` names the types of the roles: `root_role`, `member`, and their `message`, `action` and `actions`.
 template <class Roles>
 class farm_call : public collective_run {
  public:
   void on_lost(int rank) override {
-    if (ledger_) {
-      tell_ledger(&ledger::lost, rank);
-      lost_ranks_ = static_cast<int>(ledger_->lost_ranks().size());
+    if (root_role_) {
+      tell_root_role(&root_role::lost, rank);
+      lost_ranks_ = static_cast<int>(root_role_->lost_ranks().size());
     }
     actions list;
-    worker_.lost(rank, list);
+    member_.lost(rank, list);
     perform(list);
   }
   void on_outside_loss(int rank) override {
-    if (ledger_) ledger_->from_outside(rank);
+    if (root_role_) root_role_->from_outside(rank);
   }
   void on_tick(double t) override {
-    if (ledger_) tell_ledger(&ledger::tick);
+    if (root_role_) tell_root_role(&root_role::tick);
     actions list;
-    worker_.tick(list);
+    member_.tick(list);
     perform(list);
     check_stop();
     watch_tasks(t);
@@ -51,8 +51,8 @@ class farm_call : public collective_run {
   [[nodiscard]] farm_sink& sink() { return sink_; }
 
  protected:
-  using ledger = typename Roles::ledger;
-  using worker = typename Roles::worker;
+  using root_role = typename Roles::root_role;
+  using member = typename Roles::member;
   using message = typename Roles::message;
   using actions = typename Roles::actions;
 
@@ -81,22 +81,23 @@ class farm_call : public collective_run {
   virtual void after_sink() {}
   /// Ends this process if a task has run for longer than its time limit.
   virtual void watch_tasks(double t) = 0;
-  /// For state(): what this rank does, and what its ledger does.
-  [[nodiscard]] virtual std::string worker_state() const = 0;
-  [[nodiscard]] virtual std::string ledger_state() const = 0;
+  /// For state(): what this rank does, and what its root role does.
+  [[nodiscard]] virtual std::string member_state() const = 0;
+  [[nodiscard]] virtual std::string root_state() const = 0;
 
   // --- shared
-  /// Delivers an event to the ledger, e.g. `tell_ledger(&ledger::lost, rank)`, and performs its actions.
+  /// Delivers an event to the root role, e.g. `tell_root_role(&root_role::lost, rank)`, and performs its
+  /// actions.
   template <class... Parameters, class... Arguments>
-  void tell_ledger(void (ledger::*event)(Parameters...), Arguments&&... arguments) {
+  void tell_root_role(void (root_role::*event)(Parameters...), Arguments&&... arguments) {
     actions list;
     set_time();
-    ((*ledger_).*event)(std::forward<Arguments>(arguments)..., list);
+    ((*root_role_).*event)(std::forward<Arguments>(arguments)..., list);
     perform(list);
   }
-  /// Before an event of a ledger that knows the time.
+  /// Before an event of a root role that knows the time.
   void set_time() {
-    if constexpr (requires(ledger& l) { l.at(0.0); }) ledger_->at(now());
+    if constexpr (requires(root_role& r) { r.at(0.0); }) root_role_->at(now());
   }
   /// Performs an action that both kinds of a call have; false if it is another one.
   [[nodiscard]] bool perform_shared(typename Roles::action& a);
@@ -118,11 +119,11 @@ class farm_call : public collective_run {
   void supply();
   void watch_source(double t);
   void drain_sink();
-  /// Before the ledger gives out tasks: what it may give follows the sizes of tasks and results.
+  /// Before the root gives out tasks: what it may give follows the sizes of tasks and results.
   void resize_window() {
-    if (sink_.window().limited()) ledger_->resize_window(sink_.window().tasks(stream_.task_bytes()));
+    if (sink_.window().limited()) root_role_->resize_window(sink_.window().tasks(stream_.task_bytes()));
   }
-  void abort(std::string const& text) override { tell_ledger(&ledger::abort, text); }
+  void abort(std::string const& text) override { tell_root_role(&root_role::abort, text); }
   /// An idle thread's duties between two quanta, without the lock.
   void after_work() {
     drain_sink();
@@ -145,20 +146,20 @@ class farm_call : public collective_run {
   };
   farm_work& work_;
   farm_setup setup_;
-  worker worker_;
-  std::optional<ledger> ledger_;  // on the root
-  farm_sink sink_;                // used on the root
+  member member_;
+  std::optional<root_role> root_role_;  // on the root
+  farm_sink sink_;                      // used on the root
   farm_stream stream_;
   loopback<own_message> to_self_;
 
  private:
   void please_stop() override {
-    if (ledger_) {
-      tell_ledger(&ledger::stop_early);
+    if (root_role_) {
+      tell_root_role(&root_role::stop_early);
       return;
     }
     actions list;
-    worker_.please_stop(list);
+    member_.please_stop(list);
     perform(list);
   }
 
@@ -223,7 +224,7 @@ void farm_call<Roles>::supply() {
   if (!turn) return;
   std::unique_lock lock(engine_.mutex());
   if (over_ || draining_) return;
-  auto const pooled = ledger_->pooled();
+  auto const pooled = root_role_->pooled();
   lock.unlock();
   if (!stream_.due(pooled)) return;
   engine_.helper().rest(false);  // the source may take its time
@@ -231,7 +232,7 @@ void farm_call<Roles>::supply() {
   auto const got = stream_.pull(pooled, lock);
   source_since_ = 0;
   if (got.error)
-    tell_ledger(&ledger::source_failed, *got.error);
+    tell_root_role(&root_role::source_failed, *got.error);
   else
     add_tasks(got);
 }
@@ -243,7 +244,7 @@ void farm_call<Roles>::watch_source(double t) {
   constexpr double patience = 10;
   double const since = source_since_;
   if (since == 0 || over_ || source_blamed_ || t - std::max(since, last_moved_) < patience) return;
-  auto const made = stream_.supplied(), done = std::min(made, ledger_->recorded());
+  auto const made = stream_.supplied(), done = std::min(made, root_role_->recorded());
   auto const stuck = setup_.size == 1 && threads_ == 1 ? made - done : 0;
   auto const waiting = work_.pulled_now() + stuck;
   if (waiting == 0) return;  // perhaps for input
@@ -265,9 +266,9 @@ void farm_call<Roles>::drain_sink() {
   sink_.save_if_due();
   sink_.pass_on(
       [this] {
-        return over_                 ? farm_sink::verdict::leave
-               : ledger_->stopping() ? farm_sink::verdict::drop
-                                     : farm_sink::verdict::pass;
+        return over_                    ? farm_sink::verdict::leave
+               : root_role_->stopping() ? farm_sink::verdict::drop
+                                        : farm_sink::verdict::pass;
       },
       [this] { engine_.helper().rest(false); },  // it may take its time
       [this, before = sink_.sunk()](auto const& progress, double begin, task_id first) mutable {
@@ -276,10 +277,10 @@ void farm_call<Roles>::drain_sink() {
         before = progress.sunk;
         actions list;
         set_time();
-        if (progress.error) ledger_->sink_failed(progress.error->first, progress.error->second, list);
+        if (progress.error) root_role_->sink_failed(progress.error->first, progress.error->second, list);
         resize_window();
-        ledger_->sunk(progress.sunk, progress.next, list);
-        if (progress.stop) ledger_->stop_early(list);
+        root_role_->sunk(progress.sunk, progress.next, list);
+        if (progress.stop) root_role_->stop_early(list);
         perform(list);
         after_sink();
       });
@@ -288,7 +289,7 @@ void farm_call<Roles>::drain_sink() {
 template <class Roles>
 void farm_call<Roles>::describe(report& r) const {
   r.skeleton = "farm";
-  if (ledger_) r.lost_ranks = ledger_->lost_ranks();
+  if (root_role_) r.lost_ranks = root_role_->lost_ranks();
   r.failed_tasks = left_out_;
   std::sort(r.failed_tasks.begin(), r.failed_tasks.end(),
             [](auto const& a, auto const& b) { return a.task < b.task; });
@@ -297,17 +298,18 @@ void farm_call<Roles>::describe(report& r) const {
 template <class Roles>
 std::string farm_call<Roles>::state() const {
   auto text = detail::format("rank {}: farm {} (context {}, {}): {}", rank_, key_.number, key_.context,
-                             Roles::name(setup_), worker_state());
-  if (!ledger_) {
+                             Roles::name(setup_), member_state());
+  if (!root_role_) {
     if (!heard_.contains(root_)) text += "; nothing heard from the root in this call";
     return text;
   }
-  text += detail::format("; root: {}, {} recorded, {} in the sink, {} in the pool", ledger_state(),
-                         ledger_->recorded(), sink_.sunk(), ledger_->pooled());
+  text += detail::format("; root: {}, {} recorded, {} in the sink, {} in the pool", root_state(),
+                         root_role_->recorded(), sink_.sunk(), root_role_->pooled());
   if (double const since = source_since_; since > 0)
     text += detail::format(", inside its source for {:.0f} s", now() - since);
-  if (ledger_->stopping())
-    text += detail::format(", stopping, waiting for ranks [{}]", detail::join(ledger_->not_stopped(), " "));
+  if (root_role_->stopping())
+    text +=
+        detail::format(", stopping, waiting for ranks [{}]", detail::join(root_role_->not_stopped(), " "));
   std::vector<int> absent;
   for (int r = 0; r < setup_.size; ++r)
     if (r != rank_ && !heard_.contains(r)) absent.push_back(r);

@@ -15,8 +15,8 @@ namespace skel::detail {
 
 bool farm_run::find_work(unsigned thread) {
   auto& t = state_[thread];
-  if (!t.todo && (computes_ || worker_.has_work())) {  // a root that serves may be the last one left
-    worker_.idle(t.pace.limit(), t.wanted);
+  if (!t.todo && (computes_ || member_.has_work())) {  // a root that serves may be the last one left
+    member_.idle(t.pace.limit(), t.wanted);
     perform(t.wanted, &t);
   }
   return t.todo.has_value();
@@ -33,7 +33,7 @@ void farm_run::after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock
 // ranks, since another rank's result might be stored at the same time.
 result_batch farm_run::empty_batch() {
   result_batch batch;
-  batch.in_place = in_place_ && !ledger_->may_run_twice();
+  batch.in_place = in_place_ && !root_role_->may_run_twice();
   if (!keeps_local_) batch.packed = transport::packet(engine_.wires().buffer());
   return batch;
 }
@@ -70,7 +70,7 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   clocks_[thread].tasks += at;
   double const busy = t.pace.take_busy();
   clocks_[thread].busy += busy;
-  worker_.measured(setup_.cost_of({range.first, at, range.stride}, work_), busy);
+  member_.measured(setup_.cost_of({range.first, at, range.stride}, work_), busy);
   if (!over_)  // otherwise the call has failed meanwhile, and no role takes the results
     hand_in(t, range, at, std::move(batch), std::move(error));
 }
@@ -95,10 +95,10 @@ void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t d
   bool const goes_on = error && error->of_task && setup_.options.on_error.goes_on();
   bool part = !error && !rest.empty();
   last_moved_ = now();
-  if (ledger_) sink_.help().did_own_tasks(t.pace.cost(), last_moved_);
+  if (root_role_) sink_.help().did_own_tasks(t.pace.cost(), last_moved_);
   role::farm_actions list;
   if (!front.empty()) {
-    worker_.finished(front, error || part ? 0 : t.pace.limit(), list);
+    member_.finished(front, error || part ? 0 : t.pace.limit(), list);
     perform(list, &t);
   }
   if (error) {
@@ -107,12 +107,12 @@ void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t d
     ++done;
     part = goes_on && !rest.empty();
     if (goes_on)
-      worker_.threw(id, std::move(error->text), list);
+      member_.threw(id, std::move(error->text), list);
     else
-      worker_.failed(id, std::move(error->text), rest, list);
+      member_.failed(id, std::move(error->text), rest, list);
   }
   if (part && draining_) {
-    worker_.finished(rest, 0, list);  // stopped in the middle: the rest does not run
+    member_.finished(rest, 0, list);  // stopped in the middle: the rest does not run
   } else if (part) {
     t.todo = rest;
     if (stream_.carries_tasks())
@@ -150,7 +150,7 @@ void farm_run::end_for(task_id id) {
     return;
   }
   role::farm_actions list;
-  worker_.threw(id, "it " + text, list);
+  member_.threw(id, "it " + text, list);
   perform(list);
 }
 

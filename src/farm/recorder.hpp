@@ -13,7 +13,7 @@
 
 namespace skel::detail {
 
-/// One mechanism for all schedules, since it sees only what the ledger has accepted. Only the thread that
+/// One mechanism for all schedules, since it sees only what the root has accepted. Only the thread that
 /// drains the sink calls it. The store holds tasks by their numbers in the list, so that a later run may
 /// begin them in another order.
 class farm_recorder final : public recorder {

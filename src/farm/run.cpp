@@ -43,11 +43,11 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
       alone.push_back(context_access::make_team(ctx, std::array{rank_}, t + 1));
     work.alone_teams(std::move(alone));
   }
-  worker_ = role::farm_worker(setup_.worker(engine_, call_.hash(), threads_));
+  member_ = role::farm_member(setup_.member_config(engine_, call_.hash(), threads_));
   if (is_root() && setup_.options.audit > 0) audits_.emplace(work, engine_);
   if (!is_root()) return;
   if (setup_.checks_ranks(engine_.options().check_tasks)) rank_check_.emplace(work);
-  ledger_.emplace(setup_.ledger(call_.hash(), in_place_, sink_.restored_tasks()));
+  root_role_.emplace(setup_.root_config(call_.hash(), in_place_, sink_.restored_tasks()));
   resize_window();
 }
 
@@ -59,9 +59,9 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
     lock.lock();
   }
   sink_.push_restored();
-  if (ledger_) tell_ledger(&role::farm_ledger::begin);
+  if (root_role_) tell_root_role(&role::farm_root::begin);
   role::farm_actions list;
-  worker_.begin(list);
+  member_.begin(list);
   perform(list);
 }
 
@@ -75,11 +75,11 @@ void farm_run::before_sink() {
 
 // Called with the lock held.
 void farm_run::weigh_help() {
-  if (!asks_root(setup_.policy) || !computes_ || over_ || ledger_->stopping()) return;
+  if (!asks_root(setup_.policy) || !computes_ || over_ || root_role_->stopping()) return;
   bool const hold = sink_.help().costs_more_than_it_brings(now());
-  if (hold == ledger_->holds_back()) return;
+  if (hold == root_role_->holds_back()) return;
   sink_.help().hold_back(hold);
-  tell_ledger(&role::farm_ledger::hold_back, hold);
+  tell_root_role(&role::farm_root::hold_back, hold);
 }
 
 // --- roles and messages
@@ -107,7 +107,7 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
     if (d->rank == sender_) accepted_.clear();
   } else if (auto* const f = std::get_if<role::farm::forget>(&action)) {
     stream_.forget(f->range);
-    if (ledger_->may_run_twice()) worker_.drop(f->range);  // another rank was first with them
+    if (root_role_->may_run_twice()) member_.drop(f->range);  // another rank was first with them
   } else if (perform_shared(action) && std::holds_alternative<role::drain>(action)) {
     unsent_.clear();
     stream_.clear();
@@ -118,7 +118,7 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
 void farm_run::sink_released() {
   if (!audits_) return;
   for (auto& held : audits_->take_released()) sink_.push(std::move(held.batch), held.accepted);
-  recorded_ = ledger_->recorded();
+  recorded_ = root_role_->recorded();
 }
 
 void farm_run::send_to_self(farm_message m) {
@@ -161,17 +161,17 @@ void farm_run::send_to(int to, farm_message m) {
 void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
   if (moves_the_run(m)) last_moved_ = now();
   role::farm_actions list;
-  if (is_root() && for_ledger(m)) {
+  if (is_root() && for_root_role(m)) {
     accepted_.clear();
     sender_ = from;
     if (audits_ && std::holds_alternative<role::farm::results>(m)) {
       auto const bad = thrown_by([&] {
-        ledger_->compared(audits_->versions(batch, [&](task_id id) { return ledger_->compares(id); }));
+        root_role_->compared(audits_->versions(batch, [&](task_id id) { return root_role_->compares(id); }));
       });
       if (bad) return deliver(from, call_message(role::failed{batch.ranges.front().first, *bad}), {});
     }
-    ledger_->at(now());
-    ledger_->on(from, m, list);
+    root_role_->at(now());
+    root_role_->on(from, m, list);
     for (auto& a : list) perform(a, nullptr);
     if (!accepted_.empty() && audits_)
       audits_->hold(from, std::move(batch), accepted_);
@@ -181,14 +181,14 @@ void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
     sink_released();
     return;
   }
-  worker_.on(from, m, list);
+  member_.on(from, m, list);
   for (auto& a : list) perform(a, nullptr);
-  if (threads_ > 1 && worker_.has_work()) engine_.calls().work_arrived().notify_all();
+  if (threads_ > 1 && member_.has_work()) engine_.calls().work_arrived().notify_all();
 }
 
 void farm_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
-  if (constexpr unsigned often = 64; ledger_ && ++received_ % often == 0)
-    ledger_->message_cost(engine_.driver().seconds_per_message());
+  if (constexpr unsigned often = 64; root_role_ && ++received_ % often == 0)
+    root_role_->message_cost(engine_.driver().seconds_per_message());
   auto const size = body.size();
   auto m = role::decode<farm_message>(body);
   if (!accept_message(from, m, body, whole)) return;
@@ -203,12 +203,12 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
              std::exchange(finished_[from], stock->finished) != stock->finished) {
     last_moved_ = now();
   }
-  if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && ledger_)
-    give->ranges = ledger_->not_recorded(give->ranges);
-  bool const ran = ledger_ && ledger_->runs(from);
+  if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && root_role_)
+    give->ranges = root_role_->not_recorded(give->ranges);
+  bool const ran = root_role_ && root_role_->runs(from);
   deliver(from, m, std::move(batch));
   deliver_own();
-  if (ran && !ledger_->runs(from)) last_moved_ = now();
+  if (ran && !root_role_->runs(from)) last_moved_ = now();
 }
 
 // --- report
@@ -221,7 +221,7 @@ void farm_run::describe(report& r) const {
 }
 
 audit_report farm_run::audited() const {
-  auto const& from = ledger_->audits();
+  auto const& from = root_role_->audits();
   audit_report a;
   a.checked = from.checked();
   a.unchecked = from.unchecked();
@@ -251,13 +251,13 @@ void farm_run::describe(observe::progress_state& s, bool last) const {
   s.done = std::max(s.done, recorded_.load());  // most of them wait for the sink
 }
 
-std::string farm_run::worker_state() const {
-  return detail::format("{} queued, {} running, {} finished and not sent{}", worker_.queued(),
-                        worker_.running(), worker_.unsent(),
-                        worker_.waiting() ? ", waiting for an answer of the root" : "");
+std::string farm_run::member_state() const {
+  return detail::format("{} queued, {} running, {} finished and not sent{}", member_.queued(),
+                        member_.running(), member_.unsent(),
+                        member_.waiting() ? ", waiting for an answer of the root" : "");
 }
 
-std::string farm_run::ledger_state() const { return detail::format("{} given", ledger_->given()); }
+std::string farm_run::root_state() const { return detail::format("{} given", root_role_->given()); }
 
 namespace {
 

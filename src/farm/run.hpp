@@ -9,8 +9,8 @@
 
 #include "audit_book.hpp"
 #include "call.hpp"
-#include "farm/role/ledger.hpp"
-#include "farm/role/worker.hpp"
+#include "farm/role/member.hpp"
+#include "farm/role/root.hpp"
 #include "pace.hpp"
 #include "rank_check.hpp"
 #include "unsent.hpp"
@@ -18,8 +18,8 @@
 namespace skel::detail {
 
 struct farm_roles {
-  using ledger = role::farm_ledger;
-  using worker = role::farm_worker;
+  using root_role = role::farm_root;
+  using member = role::farm_member;
   using message = role::farm_message;
   using action = role::farm_action;
   using actions = role::farm_actions;
@@ -63,7 +63,7 @@ class farm_run final : public farm_call<farm_roles> {
 
   // --- source and sink
   void add_tasks(farm_stream::supply const& got) override {
-    tell_ledger(&role::farm_ledger::supplied, got.available, got.ended);
+    tell_root_role(&role::farm_root::supplied, got.available, got.ended);
   }
   void before_sink() override;
   void after_sink() override { weigh_help(); }
@@ -85,13 +85,13 @@ class farm_run final : public farm_call<farm_roles> {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
   [[nodiscard]] audit_report audited() const;
-  [[nodiscard]] std::string worker_state() const override;
-  [[nodiscard]] std::string ledger_state() const override;
+  [[nodiscard]] std::string member_state() const override;
+  [[nodiscard]] std::string root_state() const override;
 
   bool keeps_local_;  // results stay objects on this rank
   bool in_place_;     // or are computed in their final place
   unsent_results unsent_;
-  range_list accepted_;                     // tasks of the current message that the ledger accepted
+  range_list accepted_;                     // tasks of the current message that the root accepted
   int sender_ = 0;                          // of the current message
   std::optional<audit_book> audits_;        // on the root, with audits
   std::optional<rank_check> rank_check_;    // on the root of a program with assertions

@@ -220,8 +220,9 @@ void farm_setup::describe(call_description& call, farm_work const& work,
     call.add_hidden("contents of the task list", *contents);
 }
 
-role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash, unsigned threads) const {
-  role::farm_worker_config w;
+role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t call_hash,
+                                                   unsigned threads) const {
+  role::farm_member_config w;
   w.self = rank;
   w.root = root;
   w.call_hash = call_hash;
@@ -257,9 +258,9 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   return w;
 }
 
-role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, bool root_in_place,
-                                            range_list restored) const {
-  role::farm_ledger_config l;
+role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool root_in_place,
+                                               range_list restored) const {
+  role::farm_root_config l;
   l.root = root;
   l.ranks = size;
   l.first_worker = first_worker();

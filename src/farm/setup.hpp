@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "call/call_description.hpp"
-#include "farm/role/ledger.hpp"
-#include "farm/role/worker.hpp"
+#include "farm/role/member.hpp"
+#include "farm/role/root.hpp"
 #include "skel/context.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/farm.hpp"
@@ -50,9 +50,10 @@ struct farm_setup {
   [[nodiscard]] window_size bytes_of_window() const;
   /// What these tasks cost; unknown: their number.
   [[nodiscard]] double cost_of(task_range const& tasks, farm_work const& work) const;
-  [[nodiscard]] role::farm_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
-  [[nodiscard]] role::farm_ledger_config ledger(std::uint64_t call_hash, bool root_in_place,
-                                                range_list restored) const;
+  [[nodiscard]] role::farm_member_config member_config(engine& of, std::uint64_t call_hash,
+                                                       unsigned threads) const;
+  [[nodiscard]] role::farm_root_config root_config(std::uint64_t call_hash, bool root_in_place,
+                                                   range_list restored) const;
 
  private:
   void check_choices() const;

@@ -1,4 +1,4 @@
-// The way of accepted results from the ledger to the user's sink, on the root.
+// The way of accepted results from the root role to the user's sink.
 #pragma once
 
 #include <atomic>

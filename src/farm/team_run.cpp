@@ -24,9 +24,9 @@ constexpr double grace_seconds = 1;
 team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
     : farm_call(ctx, work, std::move(policy), options) {
   compute_threads_ = 1;  // the others are for the skeleton calls of the task
-  worker_ = role::team_worker({rank_, root_, call_.hash(), computes_});
+  member_ = role::team_member({rank_, root_, call_.hash(), computes_});
   if (!is_root()) return;
-  role::team_ledger_config l;
+  role::team_root_config l;
   l.root = root_;
   l.ranks = all_ranks();
   l.first_worker = setup_.first_worker();
@@ -36,20 +36,20 @@ team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, 
   l.most_losses = setup_.options.max_losses_per_task;
   l.on_error = setup_.options.on_error;
   l.restored = sink_.restored_tasks();
-  ledger_.emplace(std::move(l));
+  root_role_.emplace(std::move(l));
   resize_window();
 }
 
 void team_farm_run::begin(std::unique_lock<std::mutex>& lock) {
   sink_.push_restored();
-  if (ledger_ && setup_.traits.tasks) {
+  if (root_role_ && setup_.traits.tasks) {
     lock.unlock();
     auto const sizes = sizes_of(0, *setup_.traits.tasks);
     lock.lock();
     add_tasks(*setup_.traits.tasks, true, sizes);
   }
   role::team_actions list;
-  worker_.begin(list);
+  member_.begin(list);
   perform(list);
 }
 
@@ -62,13 +62,13 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
   task_id const id = job.task.first;
   std::vector<task_payload> payload;
   stream_.fetch(job.task, payload);
-  bool const leads = worker_.leads();
+  bool const leads = member_.leads();
   transport::packet out;
   double const began = began_ = now();
   overran_ = 0;
   std::optional<std::string> failure;
   auto const broken = broken_calls.load();
-  if (!worker_.cancelled()) {
+  if (!member_.cancelled()) {
     lock.unlock();
     enter_team(job);
     failure = thrown_by([&] {
@@ -88,7 +88,7 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
   if (over_) return;
   result_ = std::move(out);
   role::team_actions list;
-  worker_.ended(std::move(failure), list);
+  member_.ended(std::move(failure), list);
   perform(list);
   result_ = {};
 }
@@ -97,11 +97,11 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
 // task counts, and it has not failed. Returns false if the root does not cancel it.
 bool team_farm_run::await_cancel(std::unique_lock<std::mutex>& lock) {
   constexpr double patience_seconds = 10;
-  for (double const end = now() + patience_seconds; !worker_.cancelled() && !over_ && now() < end;) {
+  for (double const end = now() + patience_seconds; !member_.cancelled() && !over_ && now() < end;) {
     engine_.driver().progress();
     engine_.driver().rest(lock, 200e-6);
   }
-  return worker_.cancelled() || over_;
+  return member_.cancelled() || over_;
 }
 
 // Without the lock. The ranks of a team that has failed form a new one.
@@ -118,7 +118,7 @@ void team_farm_run::enter_team(role::team::run const& job) {
   }
   std::lock_guard const lock(engine_.mutex());
   entered_ = true;
-  if (worker_.cancelled()) abandon(rank_, "the team has lost a rank");
+  if (member_.cancelled()) abandon(rank_, "the team has lost a rank");
 }
 
 void team_farm_run::abandon(int because_of, std::string const& text) {
@@ -142,15 +142,15 @@ void team_farm_run::idle_work() {
 // its skeleton calls end when another rank of the team overruns first.
 void team_farm_run::watch_tasks(double t) {
   auto const limit = setup_.options.task_time_limit_seconds;
-  if (!limit || over_ || began_ == 0 || !worker_.job()) return;
+  if (!limit || over_ || began_ == 0 || !member_.job()) return;
   auto const text = detail::format("it has run for longer than its time limit of {} s", *limit);
   if (overran_ == 0 && t - began_ > *limit) {
     overran_ = t;
     role::team_actions list;
-    worker_.overran(text, list);
+    member_.overran(text, list);
     perform(list);
   } else if (overran_ > 0 && t - overran_ > grace_seconds) {
-    auto const id = static_cast<unsigned long long>(worker_.job()->task.first);
+    auto const id = static_cast<unsigned long long>(member_.job()->task.first);
     std::fprintf(stderr, "skel: rank %d: task %llu: %s, so this rank ends\n", rank_, id, text.c_str());
     if (!is_root()) std::raise(SIGKILL);  // as any loss of a rank
     end_process(rank_, 1);
@@ -172,10 +172,10 @@ team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last)
 
 void team_farm_run::add_tasks(std::uint64_t available, bool ended, wanted_sizes const& sizes) {
   if (sizes.error)
-    tell_ledger(&role::team_ledger::source_failed, *sizes.error);
+    tell_root_role(&role::team_root::source_failed, *sizes.error);
   else
-    tell_ledger(&role::team_ledger::supplied, available, ended, std::span<int const>(sizes.ranks),
-                std::span<double const>(sizes.costs));
+    tell_root_role(&role::team_root::supplied, available, ended, std::span<int const>(sizes.ranks),
+                   std::span<double const>(sizes.costs));
 }
 
 // --- roles and messages
@@ -224,14 +224,14 @@ void team_farm_run::send_to(int to, team_message m) {
 
 void team_farm_run::deliver(int from, team_message const& m, result_batch batch) {
   role::team_actions list;
-  if (!is_root() || !for_ledger(m)) {
+  if (!is_root() || !for_root_role(m)) {
     if (std::holds_alternative<role::team::run>(m)) last_moved_ = now();
-    worker_.on(from, m, list);
+    member_.on(from, m, list);
   } else {
     if (auto const* const ended = std::get_if<role::team::ended>(&m);
-        ended != nullptr && ledger_->awaits_result(from, ended->job))
+        ended != nullptr && root_role_->awaits_result(from, ended->job))
       kept_[ended->job] = std::move(batch);
-    ledger_->on(from, m, list);
+    root_role_->on(from, m, list);
   }
   for (auto& a : list) perform(a);
 }
@@ -259,12 +259,12 @@ void team_farm_run::describe(report& r) const {
   for (auto const& [ranks, tasks] : tasks_of_) r.teams.push_back({ranks, tasks});
 }
 
-std::string team_farm_run::worker_state() const {
-  return worker_.job() ? detail::format("in task {}", worker_.job()->task.first) : std::string("idle");
+std::string team_farm_run::member_state() const {
+  return member_.job() ? detail::format("in task {}", member_.job()->task.first) : std::string("idle");
 }
 
-std::string team_farm_run::ledger_state() const {
-  return detail::format("{} teams at work, {} ranks free", ledger_->running(), ledger_->free_ranks());
+std::string team_farm_run::root_state() const {
+  return detail::format("{} teams at work, {} ranks free", root_role_->running(), root_role_->free_ranks());
 }
 
 }  // namespace skel::detail

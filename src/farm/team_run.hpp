@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "call.hpp"
-#include "farm/role/team_ledger.hpp"
-#include "farm/role/team_worker.hpp"
+#include "farm/role/team_member.hpp"
+#include "farm/role/team_root.hpp"
 
 namespace skel::detail {
 
 struct team_roles {
-  using ledger = role::team_ledger;
-  using worker = role::team_worker;
+  using root_role = role::team_root;
+  using member = role::team_member;
   using message = role::team_message;
   using action = role::team_action;
   using actions = role::team_actions;
@@ -48,7 +48,7 @@ class team_farm_run final : public farm_call<team_roles> {
   [[nodiscard]] wanted_sizes sizes_of(task_id first, task_id last) const;
   void add_tasks(std::uint64_t available, bool ended, wanted_sizes const& sizes);
   void add_tasks(farm_stream::supply const& got) override {
-    add_tasks(got.available, got.ended, sizes_of(ledger_->available(), got.available));
+    add_tasks(got.available, got.ended, sizes_of(root_role_->available(), got.available));
   }
 
   // --- roles and messages
@@ -62,8 +62,8 @@ class team_farm_run final : public farm_call<team_roles> {
   // --- report
   using farm_call::describe;
   void describe(report& r) const override;
-  [[nodiscard]] std::string worker_state() const override;
-  [[nodiscard]] std::string ledger_state() const override;
+  [[nodiscard]] std::string member_state() const override;
+  [[nodiscard]] std::string root_state() const override;
 
   std::optional<role::team::run> todo_;
   role::job_id formed_ = 0;  // the team that team_ is

@@ -10,7 +10,7 @@
 
 namespace skel::detail {
 
-/// Kept in the order of the worker role's list of done tasks. Call under the engine's lock. Exceptions of
+/// Kept in the order of the member role's list of done tasks. Call under the engine's lock. Exceptions of
 /// the user's merge pass through.
 class unsent_results {
  public:

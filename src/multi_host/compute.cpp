@@ -18,15 +18,15 @@ bool group_run::find_work(unsigned thread) {
   }
   auto const process_next = [&] {
     role::group_actions list;
-    worker_.idle(pace_.quantum(thread), inside_ == 0, list);
+    member_.idle(pace_.quantum(thread), inside_ == 0, list);
     perform(list, nullptr, &t);
     if (draining_) t.todo = std::monostate{};
     return !std::holds_alternative<std::monostate>(t.todo);
   };
   // Groups have no final size until the root knows what pieces cost.
-  if (arbiter_ && arbiter_->on_trial() && trial_.begun() && process_next()) return true;
-  if (worker_.runs_alone()) return process_next();
-  if (auto unit = share_.next_read(inside_ == 0 && !worker_.has_work()))
+  if (root_role_ && root_role_->on_trial() && trial_.begun() && process_next()) return true;
+  if (member_.runs_alone()) return process_next();
+  if (auto unit = share_.next_read(inside_ == 0 && !member_.has_work()))
     t.todo = std::move(*unit);
   else if (auto complete = share_.next_delivery())
     t.todo = std::move(*complete);
@@ -51,7 +51,7 @@ void group_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 
 // Ends draining when no thread is inside the user's functions.
 void group_run::settle() {
-  if (draining_ && inside_ == 0 && !over_) tell(worker_, &role::group_worker::quiet);
+  if (draining_ && inside_ == 0 && !over_) tell(member_, &role::group_member::quiet);
 }
 
 void group_run::read(unsigned thread, led_share::read_job const& j, std::unique_lock<std::mutex>& lock) {
@@ -74,7 +74,7 @@ void group_run::read(unsigned thread, led_share::read_job const& j, std::unique_
   last_moved_ = end;
   if (draining_) return;
   if (bad) {
-    tell(worker_, &role::group_worker::failed, j.unit, *bad);
+    tell(member_, &role::group_member::failed, j.unit, *bad);
     return;
   }
   trial_.unit_read(pieces);
@@ -98,17 +98,17 @@ void group_run::process(unsigned thread, process_job const& j, std::unique_lock<
   clock_.pieces += n;
   clock_.compute_seconds += busy;
   last_moved_ = end;
-  if (pace_.measured(thread, j.packet->term, n, busy)) worker_.pace(pace_.per_packet());
+  if (pace_.measured(thread, j.packet->term, n, busy)) member_.pace(pace_.per_packet());
   if (draining_) return;
   if (bad)
-    tell(worker_, &role::group_worker::failed, j.pieces.unit, *bad);
+    tell(member_, &role::group_member::failed, j.pieces.unit, *bad);
   else if (packets_.finished(j, out.results))
-    tell(worker_, &role::group_worker::finished, j.id, j.pieces, out.bytes);
+    tell(member_, &role::group_member::finished, j.id, j.pieces, out.bytes);
 }
 
 void group_run::maybe_measured() {
-  if (arbiter_ && arbiter_->on_trial() && !draining_ && trial_.measured())
-    tell(*arbiter_, &role::group_arbiter::measured, trial_.find_size());
+  if (root_role_ && root_role_->on_trial() && !draining_ && trial_.measured())
+    tell(*root_role_, &role::group_root::measured, trial_.find_size());
 }
 
 // --- the sink
@@ -126,7 +126,7 @@ void group_run::sink_here(led_share::sink_job const& j, std::unique_lock<std::mu
   share_.delivered();
   if (draining_) return;
   if (bad) {
-    tell(worker_, &role::group_worker::failed, j.unit, *bad);
+    tell(member_, &role::group_member::failed, j.unit, *bad);
     return;
   }
   if (!go_on) please_stop();

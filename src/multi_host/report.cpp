@@ -43,15 +43,15 @@ void group_run::describe(report& r) const {
       "groups:size={}{}{}{}{}", o.group_size == 0 ? "auto" : detail::format("{}", o.group_size),
       o.measures.reassign ? "" : ",reassign=no", o.measures.split_shares ? "" : ",split=no",
       o.measures.preload ? ",preload=yes" : "", o.measures.host_helps ? "" : ",host=serves");
-  if (!arbiter_) return;
+  if (!root_role_) return;
   r.lost_ranks = lost_ranks();
-  r.tasks_handed_out_again = clock_.taken_back + host_.taken_back() + arbiter_->taken_over();
+  r.tasks_handed_out_again = clock_.taken_back + host_.taken_back() + root_role_->taken_over();
   group_report g;
-  for (auto const& p : arbiter_->plan()) g.sizes.push_back(p.ranks);
+  for (auto const& p : root_role_->plan()) g.sizes.push_back(p.ranks);
   g.size_found = trial_.found();
-  g.reassigned = arbiter_->reassigned();
-  g.split = arbiter_->split();
-  g.taken_over = arbiter_->taken_over();
+  g.reassigned = root_role_->reassigned();
+  g.split = root_role_->split();
+  g.taken_over = root_role_->taken_over();
   g.units_read = clock_.units_read;
   if (clock_.units_read > 0) g.read_seconds = clock_.read_seconds / static_cast<double>(clock_.units_read);
   if (setup_.units > 0) {
@@ -63,7 +63,7 @@ void group_run::describe(report& r) const {
     g.preload_seconds = clock_.started_at - start_;
     r.seconds -= g.preload_seconds;
   }
-  add_idle_times(g, r.per_rank, arbiter_->plan());
+  add_idle_times(g, r.per_rank, root_role_->plan());
   r.groups = std::move(g);
 }
 
@@ -76,13 +76,13 @@ void group_run::describe(observe::progress_state& s, bool last) const {
 std::string group_run::state() const {
   std::string text = detail::format(
       "rank {}: multi_host {} (context {}): {} pieces queued, {} running, {} finished and not sent", rank_,
-      key_.number, key_.context, worker_.queued(), worker_.running(), worker_.unsent());
-  if (worker_.waiting()) text += detail::format(", waits for rank {}", *worker_.host());
+      key_.number, key_.context, member_.queued(), member_.running(), member_.unsent());
+  if (member_.waiting()) text += detail::format(", waits for rank {}", *member_.host());
   if (host_.active())
     text += detail::format("; leads with {} units open, {} pieces to give, {} workers waiting{}",
                            host_.units_open(), host_.pooled(), host_.waiting(),
                            host_.reading() ? ", reading" : "");
-  if (roll_ && !roll_->stopping()) text += "; root: waits for " + arbiter_->waits_for();
+  if (roll_ && !roll_->stopping()) text += "; root: waits for " + root_role_->waits_for();
   return text + waits_to_stop();
 }
 

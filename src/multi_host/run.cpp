@@ -44,17 +44,17 @@ group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_
       state_(threads_) {
   setup_.describe(call_, work);
   auto const hash = call_.hash();
-  worker_ = role::group_worker(setup_.worker(engine_, hash, threads_));
+  member_ = role::group_member(setup_.member_config(engine_, hash, threads_));
   host_ = role::group_host(setup_.host());
   if (!is_root()) return;
-  arbiter_.emplace(setup_.arbiter(work));
+  root_role_.emplace(setup_.root_config(work));
   roll_.emplace(all_ranks(), hash);
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  tell(worker_, &role::group_worker::begin);
-  if (!arbiter_) return;
-  tell(*arbiter_, &role::group_arbiter::begin);
+  tell(member_, &role::group_member::begin);
+  if (!root_role_) return;
+  tell(*root_role_, &role::group_root::begin);
   maybe_complete();
 }
 
@@ -72,7 +72,7 @@ void group_run::perform(role::group_action& action, group_cargo* with, thread_st
     packets_.accept(*a, *with);
     if (threads_ > 1) engine_.calls().work_arrived().notify_all();
   } else if (auto const* x = std::get_if<group_act::execute>(&action)) {
-    thread->todo = packets_.job(*x, arbiter_ && arbiter_->on_trial());
+    thread->todo = packets_.job(*x, root_role_ && root_role_->on_trial());
   } else if (auto const* f = std::get_if<group_act::forget>(&action)) {
     packets_.forget(f->term);
   } else if (std::holds_alternative<role::drain>(action)) {
@@ -131,7 +131,7 @@ void group_run::send(int to, group_message m) {
     }
   });
   if (bad)
-    tell(worker_, &role::group_worker::failed, cargo_codec::unit_of(m), *bad);
+    tell(member_, &role::group_member::failed, cargo_codec::unit_of(m), *bad);
   else if (own)
     to_self_.push({std::move(m), std::move(*own)});
   else
@@ -147,9 +147,9 @@ void group_run::deliver(int from, group_message const& m, group_cargo& with) {
   auto const* const call = std::get_if<call_message>(&m);
   if (roll_ && call != nullptr) call_roll(&role::roll_call::on, from, *call);
   if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && pace_.restart(s->term))
-    worker_.pace(pace_.per_packet());
+    member_.pace(pace_.per_packet());
   role::group_actions list;
-  role::route(from, m, {runs_on_root() ? &*arbiter_ : nullptr, host_, worker_}, list);
+  role::route(from, m, {runs_on_root() ? &*root_role_ : nullptr, host_, member_}, list);
   perform(list, &with);
   if (roll_) maybe_complete();
 }
@@ -167,7 +167,7 @@ void group_run::receive(int from, std::span<std::byte const> body, transport::pa
 }
 
 void group_run::on_outside_loss(int rank) {
-  if (arbiter_) arbiter_->from_outside(rank);
+  if (root_role_) root_role_->from_outside(rank);
   host_.from_outside(rank);
 }
 
@@ -175,32 +175,33 @@ void group_run::on_lost(int rank) {
   if (over_) return;
   if (roll_) {
     call_roll(&role::roll_call::lost, rank);
-    if (runs_on_root()) tell(*arbiter_, &role::group_arbiter::lost, rank);
+    if (runs_on_root()) tell(*root_role_, &role::group_root::lost, rank);
   }
   tell(host_, &role::group_host::lost, rank);
-  tell(worker_, &role::group_worker::lost, rank);
+  tell(member_, &role::group_member::lost, rank);
 }
 
 void group_run::on_tick(double t) {
   if (over_) return;
   role::group_actions list;
-  worker_.tick(list);
+  member_.tick(list);
   host_.tick(list);
-  if (runs_on_root()) arbiter_->tick(list);
+  if (runs_on_root()) root_role_->tick(list);
   perform(list);
   // The root's watchdog learns that this rank makes progress.
   if (auto const n = tasks_run(); n != pieces_told_) {
     pieces_told_ = n;
     last_moved_ = t;
-    if (!is_root()) send(root_, role::hello{worker_.call_hash()});
+    if (!is_root()) send(root_, role::hello{member_.call_hash()});
   }
   after_tick(t);
 }
 
-void group_run::please_stop() { tell(worker_, &role::group_worker::please_stop); }
+void group_run::please_stop() { tell(member_, &role::group_member::please_stop); }
 
 void group_run::maybe_complete() {
-  if (sink_.sunk() < setup_.units || !arbiter_->complete() || roll_->stopping() || roll_->finished()) return;
+  if (sink_.sunk() < setup_.units || !root_role_->complete() || roll_->stopping() || roll_->finished())
+    return;
   call_roll(&role::roll_call::done, setup_.units);
 }
 

@@ -85,10 +85,10 @@ class group_run final : public peer_run {
   void describe(observe::progress_state& s, bool last) const override;
 
   group_setup setup_;
-  role::group_worker worker_;
+  role::group_member member_;
   role::group_host host_;
-  std::optional<role::group_arbiter> arbiter_;  // on the root
-  group_clock clock_;                           // of this rank; on the root, in the end, of all
+  std::optional<role::group_root> root_role_;  // on the root
+  group_clock clock_;                          // of this rank; on the root, in the end, of all
   led_share share_;
   worker_packets packets_;
   cargo_codec codec_;

@@ -71,8 +71,9 @@ void group_setup::describe(call_description& call, group_work const& work) const
   if (!o.power.empty()) call.add("power", detail::join(o.power, " "));
 }
 
-role::group_worker_config group_setup::worker(engine& of, std::uint64_t call_hash, unsigned threads) const {
-  role::group_worker_config w{rank, root, call_hash, threads};
+role::group_member_config group_setup::member_config(engine& of, std::uint64_t call_hash,
+                                                     unsigned threads) const {
+  role::group_member_config w{rank, root, call_hash, threads};
   if (measures_power()) {
     auto const known = of.wires().carrier().power();
     constexpr double least = 1e-3;  // 0 would mean: not measured
@@ -97,7 +98,7 @@ unsigned group_setup::group_size(group_work const& work) const {
   return options.group_size == 0 && is_short && work.begins_in_parts() ? without_trial : options.group_size;
 }
 
-role::group_arbiter_config group_setup::arbiter(group_work const& work) const {
+role::group_root_config group_setup::root_config(group_work const& work) const {
   auto const& o = options;
   return {size,
           units,

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "call/call_description.hpp"
-#include "multi_host/role/arbiter.hpp"
 #include "multi_host/role/host.hpp"
-#include "multi_host/role/worker.hpp"
+#include "multi_host/role/member.hpp"
+#include "multi_host/role/root.hpp"
 #include "skel/context.hpp"
 #include "skel/detail/group_work.hpp"
 #include "skel/multi_host.hpp"
@@ -30,9 +30,10 @@ struct group_setup {
   [[nodiscard]] char const* results() const;
   /// Adds what must be the same on all ranks.
   void describe(call_description& call, group_work const& work) const;
-  [[nodiscard]] role::group_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
+  [[nodiscard]] role::group_member_config member_config(engine& of, std::uint64_t call_hash,
+                                                        unsigned threads) const;
   [[nodiscard]] role::group_host_config host() const;
-  [[nodiscard]] role::group_arbiter_config arbiter(group_work const& work) const;
+  [[nodiscard]] role::group_root_config root_config(group_work const& work) const;
 
  private:
   [[nodiscard]] unsigned group_size(group_work const& work) const;

@@ -63,7 +63,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   // A thief's answer takes about 80 microseconds, when the victim looks between two slices. A sleep takes
   // longer.
   spin_seconds_ = 200e-6;
-  role::stealer_config c;
+  role::steal_member_config c;
   c.self = rank_;
   c.root = root_;
   c.ranks = all_ranks();
@@ -80,7 +80,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check_inputs) : std::nullopt)
     call_.add_hidden("contents of the task list", *contents);
   c.call_hash = call_.hash();
-  role_ = role::stealer(c);
+  role_ = role::steal_member(c);
   for (auto& t : state_) t.bag = work_.make_bag();
   if (is_root()) roll_.emplace(all_ranks(), c.call_hash);
   if (is_root() && c.records) open_store();

@@ -11,7 +11,7 @@
 
 #include "call/peer_run.hpp"
 #include "recorder.hpp"
-#include "ring_steal/role/stealer.hpp"
+#include "ring_steal/role/member.hpp"
 #include "skel/detail/steal_work.hpp"
 #include "skel/ring_steal.hpp"
 
@@ -125,7 +125,7 @@ class steal_run final : public peer_run {
   ring_steal_options options_;
   merged_result& total_;
 
-  role::stealer role_;
+  role::steal_member role_;
   std::map<debt_id, debt> debts_;
   std::map<loan_id, loan> lent_;
   loopback<role::steal_message> to_self_;

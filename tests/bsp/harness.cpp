@@ -50,8 +50,8 @@ void world::open_store() {
   resumes_ = !known_.empty();
   auto const ranks = static_cast<int>(nodes_.size());
   auto const newest = store_.empty() ? 0 : store_.rbegin()->first;
-  at(0).conductor = role::bsp_conductor({0, ranks, scenario_->splits, scenario_->neighbours, 7, newest,
-                                         known_, scenario_->max_losses, scenario_->every > 0});
+  at(0).root = role::bsp_root({0, ranks, scenario_->splits, scenario_->neighbours, 7, newest, known_,
+                               scenario_->max_losses, scenario_->every > 0});
   for (int r = 0; r < ranks; ++r) at(r).role = role::bsp_member({r, 0, call_hash(r), scenario_->neighbours});
   committing_.reset();
   last_committed_ = newest;
@@ -92,7 +92,7 @@ void world::begin(int rank) {
   auto& n = at(rank);
   role::bsp_actions list;
   n.role.begin(list);
-  if (rank == 0) n.conductor.begin(list);
+  if (rank == 0) n.root.begin(list);
   perform(rank, list);
 }
 
@@ -102,7 +102,7 @@ void world::receive(int from, int to, packet& p) {
     if (std::holds_alternative<role::please_stop>(*call)) {
       stop_heard_ = true;
       role::bsp_actions list;
-      at(0).conductor.please_stop(list);
+      at(0).root.please_stop(list);
       perform(0, list);
     } else {
       call_roll(&role::roll_call::on, from, *call);
@@ -130,7 +130,7 @@ void world::receive(int from, int to, packet& p) {
   }
   auto& n = at(to);
   role::bsp_actions list;
-  route(from, p.what, n.role, to == 0 ? &n.conductor : nullptr, list);
+  route(from, p.what, n.role, to == 0 ? &n.root : nullptr, list);
   perform(to, list, p.content);
 }
 
@@ -139,7 +139,7 @@ void world::hear_lost(int rank, int peer) {
   role::bsp_actions list;
   if (rank == 0) {
     hear_of_loss(peer);
-    n.conductor.lost(peer, list);
+    n.root.lost(peer, list);
   }
   n.role.lost(peer, list);
   perform(rank, list);
@@ -149,7 +149,7 @@ void world::hear_tick(int rank) {
   if (rank != 0) return;
   if (waited_) ++*waited_;
   role::bsp_actions list;
-  at(rank).conductor.tick(list);
+  at(rank).root.tick(list);
   perform(rank, list);
 }
 
@@ -235,7 +235,7 @@ void world::finish(int rank) {
       n.role.failed("it throws", list);
     else {
       if (rank == 0 && c.epoch == epoch_.epoch) {
-        n.conductor.on(0, role::bsp::bundle{c.epoch, c.step, more}, list);
+        n.root.on(0, role::bsp::bundle{c.epoch, c.step, more}, list);
         note_finished(0, c.step);
       }
       std::vector<std::uint32_t> messages_for;
@@ -435,7 +435,7 @@ void world::end_commit(std::uint64_t how) {
     ++lost_commits_;
   }
   role::bsp_actions list;
-  at(0).conductor.committed(g.number, how == 0, list);
+  at(0).root.committed(g.number, how == 0, list);
   perform(0, list);
 }
 
@@ -477,21 +477,21 @@ std::string world::waits_for() const {
 }
 
 void world::check() const {
-  auto const& root = at(0).conductor;
-  require(root.saving() == open_, "conductor and members disagree on the generation being saved");
-  require(root.committing() == (committing_ ? committing_->number : 0),
-          "conductor and store disagree on the commit under way");
+  auto const& decides = at(0).root;
+  require(decides.saving() == open_, "root and members disagree on the generation being saved");
+  require(decides.committing() == (committing_ ? committing_->number : 0),
+          "root and store disagree on the commit under way");
   for (auto const& n : nodes_)
     require(n.kept.empty() || n.kept.begin()->first.first >= n.role.epoch(),
             "bundles of an epoch that has ended are kept");
-  // All reports on saved parts have arrived, so the conductor must have decided.
+  // All reports on saved parts have arrived, so the root must have decided.
   if (open_ == 0 || !active(0) || at(0).draining || told_.size() < epoch_.members.size()) return;
   for (int const r : epoch_.members) {
     if (!at(r).alive || !gone_.empty()) return;
     for (auto const& p : under_way(r, 0))
       if (std::holds_alternative<role::bsp::saved>(p.what)) return;
   }
-  require(false, "all parts are saved, but the conductor has not decided");
+  require(false, "all parts are saved, but the root has not decided");
 }
 
 void world::check_done() const {

@@ -94,7 +94,7 @@ struct job {
 
 struct node : harness_common::peer_node {
   role::bsp_member role;
-  role::bsp_conductor conductor;  // used by the root only
+  role::bsp_root root;  // used by the root only
   part state;
   std::map<std::pair<std::uint64_t, std::uint64_t>, letters> kept;  // by epoch and superstep
   std::vector<letter> outgoing;                                     // letters of the last computed superstep
@@ -149,16 +149,16 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 
   using superstep = std::optional<std::uint64_t>;
 
-  // A job and its conductor's view of the store.
+  // A job and its root's view of the store.
   void open_store();
   void rerun(int ranks, bool commit_lands);
   [[nodiscard]] std::vector<role::bsp_generation> restorable() const;
   [[nodiscard]] std::uint32_t living() const;
   [[nodiscard]] std::uint64_t newest_known() const { return known_.empty() ? 0 : known_.front().number; }
 
-  // Performs the roles' actions, checking the conductor's decisions.
+  // Performs the roles' actions, checking the root's decisions.
   void perform(int rank, role::bsp_actions& list, letter const& came = {});
-  void perform_for_conductor(int rank, role::bsp_action const& action);
+  void perform_for_root(int rank, role::bsp_action const& action);
   void start_next(int rank);
   void root_begins(compute const& c);
   void expect_restart(role::bsp::restart const& r);
@@ -203,7 +203,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::uint64_t last_committed_ = 0;
   int full_disks_ = 0, lost_commits_ = 0, damages_ = 0, reruns_ = 0;
 
-  // A second record of the conductor's input, to check its decisions.
+  // A second record of the root's input, to check its decisions.
   std::vector<role::bsp_generation> known_;
   std::set<int> gone_;
   std::map<std::uint64_t, std::uint64_t> announced_;  // epoch of each generation that was started

@@ -31,15 +31,15 @@ void world::perform(int rank, role::bsp_actions& list, letter const& came) {
     } else if (std::holds_alternative<role::drain>(action)) {
       n.draining = true;
       n.jobs.clear();
-      if (rank == 0) n.conductor.stop();
+      if (rank == 0) n.root.stop();
     } else if (!performs(rank, action)) {
-      perform_for_conductor(rank, action);
+      perform_for_root(rank, action);
     }
   }
 }
 
-void world::perform_for_conductor(int rank, role::bsp_action const& action) {
-  require(rank == 0, "a member acts as the conductor");
+void world::perform_for_root(int rank, role::bsp_action const& action) {
+  require(rank == 0, "a member acts as the root");
   auto& n = at(rank);
   if (auto const* done = std::get_if<act::complete>(&action)) {
     require(!complete_, "the call completes twice");
@@ -168,11 +168,11 @@ void world::root_begins(compute const& c) {
   bool const due = scenario_->every != 0 && ++root_steps_ % scenario_->every == 0;
   role::bsp_actions list;
   note_begin(c.step);
-  at(0).conductor.begins(c.epoch, c.step, due, list);
+  at(0).root.begins(c.epoch, c.step, due, list);
   perform(0, list);
 }
 
-// --- expected decisions of the conductor
+// --- expected decisions of the root
 
 std::uint32_t world::living() const {
   return static_cast<std::uint32_t>(scenario_->ranks) - static_cast<std::uint32_t>(gone_.size());
@@ -215,7 +215,7 @@ void world::expect_fall_back(act::fall_back const& f) {
   std::erase_if(known_, [&](auto const& g) {
     return g.number == f.bad || (!scenario_->splits && g.parts != living());
   });
-  require(f.instead == newest_known(), "the conductor does not fall back to the newest remaining generation");
+  require(f.instead == newest_known(), "the root does not fall back to the newest remaining generation");
   require(f.instead > 0 || !resumes_ || moved_, "a run that must resume starts over");
   ++fallen_back_;
 }
@@ -360,7 +360,7 @@ void part::add_to(role::digest& d) const {
 }
 
 void node::add_to(role::digest& d) const {
-  d.add(role.hash()).add(conductor.hash());
+  d.add(role.hash()).add(root.hash());
   state.add_to(d);
   for (auto const& [of, l] : kept) {
     d.add(of.first).add(of.second);

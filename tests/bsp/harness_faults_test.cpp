@@ -85,7 +85,7 @@ std::vector<named_fault<mutation>> const faults{
     {"the end is not reported", [](auto& m) { drop_nth<act::complete>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
-    // Decisions of the conductor.
+    // Decisions of the root.
     {"a checkpoint is not announced", [](auto& m) { drop_nth<act::announce>(m, 1); }},
     {"a number is used twice", [](auto& m) { alter<act::announce>(m, 2, [](auto& a) { --a.generation; }); }},
     {"a failed checkpoint stays open", [](auto& m) { drop_nth<act::abandon>(m, 1); }},

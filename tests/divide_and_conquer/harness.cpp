@@ -13,9 +13,9 @@ std::string text_of(items p) { return std::to_string(p.first) + "-" + std::to_st
 }  // namespace
 
 world::world(scenario const& s, fault* f)
-    : peer_world(s, f), takeovers_({0, s.ranks, s.from, s.to, call_hash(0)}, s.most_losses) {
+    : peer_world(s, f), root_role_({0, s.ranks, s.from, s.to, call_hash(0)}, s.most_losses) {
   for (int r = 0; r < s.ranks; ++r)
-    at(r).role = role::divide_partner({r, s.ranks, s.from, s.to, call_hash(r)});
+    at(r).role = role::divide_member({r, s.ranks, s.from, s.to, call_hash(r)});
 }
 
 // --- events
@@ -41,7 +41,7 @@ void world::receive(int from, int to, packet& p) {
   }
   if (to == 0) {
     role::divide_actions list;
-    bool const answered = takeovers_.on(from, p.what, list);
+    bool const answered = root_role_.on(from, p.what, list);
     perform(0, list);
     if (answered) return;
   }
@@ -58,14 +58,14 @@ void world::receive(int from, int to, packet& p) {
 void world::hear_lost(int rank, int peer) {
   role::divide_actions list;
   at(rank).role.lost(peer, list);
-  if (rank == 0) takeovers_.lost(peer, list);
+  if (rank == 0) root_role_.lost(peer, list);
   perform(rank, list);
 }
 
 void world::hear_tick(int rank) {
   role::divide_actions list;
   at(rank).role.tick(list);
-  if (rank == 0) takeovers_.tick(list);
+  if (rank == 0) root_role_.tick(list);
   perform(rank, list);
 }
 

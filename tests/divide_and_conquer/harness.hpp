@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "divide_and_conquer/role/partner.hpp"
-#include "divide_and_conquer/role/takeovers.hpp"
+#include "divide_and_conquer/role/member.hpp"
+#include "divide_and_conquer/role/root.hpp"
 #include "role/peer_world.hpp"
 
 namespace divide_harness {
@@ -53,7 +53,7 @@ struct job {
 };
 
 struct node : harness_common::peer_node {
-  role::divide_partner role;
+  role::divide_member role;
   std::map<rank_span, items> problems;
   std::map<rank_span, std::string> solutions;
   std::vector<job> jobs;
@@ -88,7 +88,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool may_lose_parts() const override;
   [[nodiscard]] bool may_blame(role::outcome const&) const override { return blamed_; }
   [[nodiscard]] bool may_fail() const override { return !at(0).alive; }
-  void add_to(role::digest& d) const override { d.add(takeovers_.hash()).add(blamed_); }
+  void add_to(role::digest& d) const override { d.add(root_role_.hash()).add(blamed_); }
 
   // Whether only the poison causes losses.
   [[nodiscard]] bool undisturbed() const { return scenario_->deaths == 0 && suspicions_ == 0; }
@@ -99,7 +99,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::string expected_parts(rank_span s, items p) const;
   void perform(int rank, role::divide_actions& list, items problem = {}, std::string const& solution = {});
 
-  role::divide_takeovers takeovers_;  // used by the root only
+  role::divide_root root_role_;  // used by the root only
   bool blamed_ = false;
   int poisoned_takers_ = 0;
   std::map<role::group_work, std::set<int>> allowed_{};  // ranks permitted to do the work of lost ranks

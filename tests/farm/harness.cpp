@@ -10,8 +10,8 @@
 namespace farm_harness {
 
 using kind = event::kind;
-using ledger = role::farm_ledger;
-using worker = role::farm_worker;
+using root_role = role::farm_root;
+using member = role::farm_member;
 
 std::vector<task_id> ids_of(range_list const& ranges) {
   std::vector<task_id> ids;
@@ -26,7 +26,7 @@ world::world(scenario const& s, fault* f)
   sink_.fails_at = s.sink_fails_at;
   supplied_ = s.stream ? 0 : s.tasks;
   source_ended_ = !s.stream;
-  role::farm_ledger_config l;
+  role::farm_root_config l;
   l.ranks = s.ranks;
   l.first_worker = static_cast<int>(s.servers());
   if (!s.stream) l.tasks = s.tasks;
@@ -49,7 +49,7 @@ world::world(scenario const& s, fault* f)
   l.audit_holds = s.audit_holds;
   for (task_id const id : s.restored) append(l.restored, {id, 1, 1});
   for (int r = 0; r < s.ranks; ++r) {
-    role::farm_worker_config w;
+    role::farm_member_config w;
     w.self = r;
     w.call_hash = call_hash(r);
     w.threads = s.threads;
@@ -76,8 +76,8 @@ world::world(scenario const& s, fault* f)
     at(r).threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
     at(r).worker = worker(std::move(w));
   }
-  ledger_ = ledger(std::move(l));
-  if (s.seed % 3 == 0) ledger_.message_cost(0.005 * static_cast<double>(s.seed % 4));
+  root_role_ = root_role(std::move(l));
+  if (s.seed % 3 == 0) root_role_.message_cost(0.005 * static_cast<double>(s.seed % 4));
 }
 
 // --- events
@@ -86,37 +86,37 @@ void world::begin(int rank) {
   if (rank == 0) {  // results of an earlier run go to the sink first
     for (task_id const id : scenario_->restored) ++tasks_.at(id).recorded;
     sink_.push(scenario_->restored);
-    tell_ledger(&ledger::begin);
+    tell_root_role(&root_role::begin);
   }
-  tell_worker(rank, nullptr, &worker::begin);
+  tell_worker(rank, nullptr, &member::begin);
 }
 
 void world::receive(int from, int to, packet& p) {
-  if (to == 0 && for_ledger(p.what)) return hear(from, p);
+  if (to == 0 && for_root_role(p.what)) return hear(from, p);
   auto& n = at(to);
   if (auto* const g = std::get_if<farm::give>(&p.what); g != nullptr && to == 0)
-    g->ranges = ledger_.not_recorded(g->ranges);
+    g->ranges = root_role_.not_recorded(g->ranges);
   if (!given_tasks(p.what).empty() && scenario_->stream && to != 0)
     n.payloads.insert(n.payloads.end(), p.content.begin(), p.content.end());
-  tell_worker(to, nullptr, &worker::on, from, p.what);
+  tell_worker(to, nullptr, &member::on, from, p.what);
 }
 
 void world::hear_lost(int /*rank*/, int peer) {
-  if (scenario_->from_outside && !at(peer).alive) ledger_.from_outside(peer);
-  tell_ledger(&ledger::lost, peer);
-  tell_worker(0, nullptr, &worker::lost, peer);
+  if (scenario_->from_outside && !at(peer).alive) root_role_.from_outside(peer);
+  tell_root_role(&root_role::lost, peer);
+  tell_worker(0, nullptr, &member::lost, peer);
 }
 
 void world::hear_tick(int rank) {
-  if (rank == 0) tell_ledger(&ledger::tick);
+  if (rank == 0) tell_root_role(&root_role::tick);
   for (int r = 1; rank != 0 && r < scenario_->ranks; ++r)
-    if (r != rank && lost_[wire(0, r)]) tell_worker(rank, nullptr, &worker::lost, r);
-  tell_worker(rank, nullptr, &worker::tick);
+    if (r != rank && lost_[wire(0, r)]) tell_worker(rank, nullptr, &member::lost, r);
+  tell_worker(rank, nullptr, &member::tick);
 }
 
 void world::please_stop(int rank) {
-  if (rank == 0) return tell_ledger(&ledger::stop_early);
-  tell_worker(rank, nullptr, &worker::please_stop);
+  if (rank == 0) return tell_root_role(&root_role::stop_early);
+  tell_worker(rank, nullptr, &member::please_stop);
 }
 
 void world::deliver_own() {
@@ -125,8 +125,8 @@ void world::deliver_own() {
 
 void world::follow_up(int /*rank*/) {
   deliver_own();
-  was_stopping_ = ledger_.stopping();
-  complete_ = ledger_.recorded() == scenario_->tasks;
+  was_stopping_ = root_role_.stopping();
+  complete_ = root_role_.recorded() == scenario_->tasks;
 }
 
 bool world::rare(event const& e) const {
@@ -164,7 +164,7 @@ void world::apply_own(event const& e) {
   auto const& s = *scenario_;
   auto& t = at(e.a).threads[static_cast<std::size_t>(e.b)];
   if (e.what == kind::finish) return finish(e.a, t);
-  tell_worker(e.a, &t, &worker::idle, s.thorough ? s.most_at_once : 1 + below(s.most_at_once));
+  tell_worker(e.a, &t, &member::idle, s.thorough ? s.most_at_once : 1 + below(s.most_at_once));
   at(e.a).rested = !t && !s.thorough;
 }
 
@@ -174,8 +174,8 @@ std::uint64_t world::most_events() const {
 
 std::string world::waits_for() const {
   auto text =
-      fmt::format("{} of {} recorded, {} sunk, {} in the pool{}", ledger_.recorded(), scenario_->tasks,
-                  sink_.received, ledger_.pooled(), ledger_.stopping() ? ", stopping" : "");
+      fmt::format("{} of {} recorded, {} sunk, {} in the pool{}", root_role_.recorded(), scenario_->tasks,
+                  sink_.received, root_role_.pooled(), root_role_.stopping() ? ", stopping" : "");
   for (int r = 0; r < scenario_->ranks; ++r) {
     auto const& n = at(r);
     text += fmt::format("; rank {}: ", r);
@@ -218,7 +218,7 @@ void world::finish(int rank, thread& on) {
     double const cost = (s.seed % 2 == 0 ? 0.01 : 0.001) * (rank % 3 == 0 ? 4 : rank % 3);
     auto const next = throws || part || s.thorough ? 0 : below(s.most_at_once + 1);
     n.worker.measured(static_cast<double>(good), cost * static_cast<double>(good));
-    tell_worker(rank, throws || part ? nullptr : &on, &worker::finished, front, next);
+    tell_worker(rank, throws || part ? nullptr : &on, &member::finished, front, next);
   }
   bool left = part;
   if (throws) {
@@ -227,12 +227,12 @@ void world::finish(int rank, thread& on) {
     rest.take_front(1);
     left = s.on_error.goes_on() && !rest.empty();
     if (s.on_error.goes_on())
-      tell_worker(rank, nullptr, &worker::threw, id, "it throws");
+      tell_worker(rank, nullptr, &member::threw, id, "it throws");
     else
-      tell_worker(rank, nullptr, &worker::failed, id, "it throws", rest);
+      tell_worker(rank, nullptr, &member::failed, id, "it throws", rest);
   }
   if (left && n.draining)
-    tell_worker(rank, nullptr, &worker::finished, rest, 0U);
+    tell_worker(rank, nullptr, &member::finished, rest, 0U);
   else if (left)
     on = rest;
 }
@@ -241,10 +241,10 @@ void world::finish(int rank, thread& on) {
 void world::take_poison(int rank, task_id id) {
   auto const& s = *scenario_;
   if (rank == 0) {
-    require(!ledger_.blames(id), fmt::format("the root runs task {}, which is to blame for losses", id));
+    require(!root_role_.blames(id), fmt::format("the root runs task {}, which is to blame for losses", id));
     bool others = false;
     for (int r = 1; r < s.ranks; ++r) others = others || (at(r).alive && !lost_[wire(0, r)]);
-    require(!others || s.policy.copies || suspicions_ > 0 || !ledger_.is_suspect(id),
+    require(!others || s.policy.copies || suspicions_ > 0 || !root_role_.is_suspect(id),
             fmt::format("the root runs task {}, which is suspected, while others could", id));
     root_poisoned_ = true;
     at(0).failure = "poisoned";
@@ -279,21 +279,21 @@ void world::supply() {
   auto const& s = *scenario_;
   if (s.source_fails_at && supplied_ >= *s.source_fails_at) {
     source_failed_ = source_ended_ = true;
-    return tell_ledger(&ledger::source_failed, "no more");
+    return tell_root_role(&root_role::source_failed, "no more");
   }
   supplied_ = std::min(s.tasks, supplied_ + (s.thorough ? 1 : below(5)));
   source_ended_ = supplied_ == s.tasks && (s.thorough || below(2) == 0);
-  tell_ledger(&ledger::supplied, supplied_, source_ended_);
+  tell_root_role(&root_role::supplied, supplied_, source_ended_);
 }
 
 void world::sink() {
   auto const& s = *scenario_;
-  if (ledger_.stopping()) return sink_.queue.clear();  // as the engine does
+  if (root_role_.stopping()) return sink_.queue.clear();  // as the engine does
   sink_.take(s.thorough ? s.tasks : 1 + below(8));
-  if (sink_.bad) tell_ledger(&ledger::sink_failed, *sink_.bad, "disk full");
+  if (sink_.bad) tell_root_role(&root_role::sink_failed, *sink_.bad, "disk full");
   auto const count = faults_ != nullptr ? faults_->sunk(sink_.received) : sink_.received;
-  tell_ledger(&ledger::sunk, count, sink_.next);
-  if (s.holds_back && below(4) == 0) tell_ledger(&ledger::hold_back, below(2) == 0);
+  tell_root_role(&root_role::sunk, count, sink_.next);
+  if (s.holds_back && below(4) == 0) tell_root_role(&root_role::hold_back, below(2) == 0);
 }
 
 // --- invariants
@@ -303,9 +303,9 @@ void world::check() const {
   if (s.window == 0 || !s.calm() || s.other_call) return;
   // In task order, restored results wait for others; otherwise the sink receives them first.
   auto const restored = s.ordered ? 0 : std::min<std::uint64_t>(sink_.received, s.restored.size());
-  auto const done = sink_.received - restored + ledger_.left_out();
-  require(ledger_.given() <= done + s.window,
-          fmt::format("{} tasks are open, the window is {}", ledger_.given() - done, s.window));
+  auto const done = sink_.received - restored + root_role_.left_out();
+  require(root_role_.given() <= done + s.window,
+          fmt::format("{} tasks are open, the window is {}", root_role_.given() - done, s.window));
 }
 
 bool world::blamed() const {
@@ -353,7 +353,7 @@ bool world::may_be_unsettled() const {
 // named.
 void world::check_audits() const {
   auto const& s = *scenario_;
-  auto const& audits = ledger_.audits();
+  auto const& audits = root_role_.audits();
   std::set<task_id> named;
   for (auto const& f : audits.faults()) {
     require(!s.audit_holds || count_tasks(f.released) <= audits.unchecked(),
@@ -401,7 +401,7 @@ void world::check_end() const {
 }
 
 void world::add_to(role::digest& d) const {
-  d.add(ledger_.hash());
+  d.add(root_role_.hash());
   for (auto const& t : tasks_)
     d.add(t.recorded).add(t.left_out).add(t.forgotten).add(t.wrong).add(t.ran_at_death);
   for (auto const& w : waiting_) {

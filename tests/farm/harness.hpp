@@ -1,4 +1,4 @@
-// The roles of a farm in a world of peers (role/peer_world.hpp): a ledger, and a worker on each rank.
+// The roles of a farm in a world of peers (role/peer_world.hpp): a root, and a worker on each rank.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "farm/role/ledger.hpp"
-#include "farm/role/worker.hpp"
+#include "farm/role/member.hpp"
+#include "farm/role/root.hpp"
 #include "harness_sink.hpp"
 #include "role/peer_world.hpp"
 
@@ -43,14 +43,14 @@ struct scenario : harness_common::peer_scenario {
   std::vector<task_id> poison;  // a rank that runs one of these dies
   bool last_words = false;      // everything that a poisoned rank has sent is delivered
   bool from_outside = false;    // the root learns that ranks that do not die of poison were killed
-  unsigned most_losses = 0;     // see farm_ledger_config
+  unsigned most_losses = 0;     // see farm_root_config
   std::optional<std::uint64_t> source_fails_at, sink_fails_at;
   std::uint64_t first_grant = 0;
   bool resumed = false;           // the run continues an earlier one,
   std::vector<task_id> restored;  // which left these results; in ascending order
-  unsigned send_after_ticks = 0;  // see farm_worker_config
+  unsigned send_after_ticks = 0;  // see farm_member_config
   bool holds_back = false;        // the root sometimes keeps the remaining tasks for itself
-  double audit = 0;               // see farm_ledger_config
+  double audit = 0;               // see farm_root_config
   bool audit_holds = false;       // likewise
   std::optional<int> liar;        // this rank's results of one task in `lies_in` are wrong
   std::uint64_t lies_in = 1;
@@ -76,7 +76,7 @@ struct packet {
 using thread = std::optional<task_range>;  // what it runs
 
 struct node : harness_common::peer_node {
-  role::farm_worker worker;
+  role::farm_member worker;
   std::vector<thread> threads{};
   std::vector<task_id> held{};  // finished, results not sent
   std::vector<task_id> payloads{};
@@ -96,12 +96,12 @@ struct task_record {
 class world final : public harness_common::peer_world<scenario, node, packet, role::farm_actions> {
  public:
   struct fault : peer_world::fault {
-    /// The number of results that the ledger believes the sink has received.
+    /// The number of results that the root believes the sink has received.
     virtual std::uint64_t sunk(std::uint64_t count) { return count; }
   };
   explicit world(scenario const& s, fault* f = nullptr);
   void check_end() const;
-  [[nodiscard]] std::uint64_t again() const { return ledger_.handed_out_again(); }
+  [[nodiscard]] std::uint64_t again() const { return root_role_.handed_out_again(); }
   /// Whether a task was blamed for the loss of ranks that ran it.
   [[nodiscard]] bool blamed() const;
   friend bool operator==(world const&, world const&) = default;
@@ -133,17 +133,17 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 
   // --- the work of the engine
   /// `free`: the thread of this rank that takes what its worker hands out.
-  void perform(int rank, bool from_ledger, role::farm_actions& list, thread* free = nullptr);
+  void perform(int rank, bool from_root, role::farm_actions& list, thread* free = nullptr);
   void perform(int rank, role::farm_action const& action, thread* free);
   template <class... Parameters, class... Arguments>
-  void tell_ledger(void (role::farm_ledger::*what)(Parameters...), Arguments&&... arguments) {
-    if (scenario_->timed) ledger_.at(seconds_ += 1e-3);
+  void tell_root_role(void (role::farm_root::*what)(Parameters...), Arguments&&... arguments) {
+    if (scenario_->timed) root_role_.at(seconds_ += 1e-3);
     role::farm_actions list;
-    (ledger_.*what)(std::forward<Arguments>(arguments)..., list);
+    (root_role_.*what)(std::forward<Arguments>(arguments)..., list);
     perform(0, true, list);
   }
   template <class... Parameters, class... Arguments>
-  void tell_worker(int rank, thread* free, void (role::farm_worker::*what)(Parameters...),
+  void tell_worker(int rank, thread* free, void (role::farm_member::*what)(Parameters...),
                    Arguments&&... arguments) {
     role::farm_actions list;
     at(rank).rested = false;
@@ -178,7 +178,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool may_be_unsettled() const;
   [[nodiscard]] bool survives_a_bad_rank(role::outcome const& how) const;
 
-  role::farm_ledger ledger_;
+  role::farm_root root_role_;
   fault* faults_ = nullptr;
   std::vector<task_record> tasks_;
   std::uint64_t supplied_ = 0;
@@ -189,7 +189,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   bool root_poisoned_ = false;
   bool was_stopping_ = false;  // before the event
 
-  // --- the results message that the ledger receives
+  // --- the results message that the root receives
   bool recording_ = false;
   int sender_ = 0;
   range_list accepted_;

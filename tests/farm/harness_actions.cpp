@@ -26,11 +26,11 @@ void node::add_to(role::digest& d) const {
   add_ids(d, payloads);
 }
 
-void world::perform(int rank, bool from_ledger, role::farm_actions& list, thread* free) {
+void world::perform(int rank, bool from_root, role::farm_actions& list, thread* free) {
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   for (auto const& a : list) {
     bool const speaks = std::holds_alternative<farm::send>(a) || std::holds_alternative<role::tell_root>(a);
-    require(!speaks || from_ledger || !at(rank).ended, fmt::format("rank {} speaks after its end", rank));
+    require(!speaks || from_root || !at(rank).ended, fmt::format("rank {} speaks after its end", rank));
     perform(rank, a, free);
   }
   if (!recording_) release();
@@ -61,7 +61,7 @@ void world::perform(int rank, role::farm_action const& action, thread* free) {
     discard(d->rank);
   } else if (auto const* const f = std::get_if<farm::forget>(&action)) {
     for (task_id const id : ids_of({f->range})) tasks_.at(id).forgotten = true;
-    if (ledger_.may_run_twice()) at(0).worker.drop(f->range);  // as the engine does
+    if (root_role_.may_run_twice()) at(0).worker.drop(f->range);  // as the engine does
   } else if (auto const* const l = std::get_if<farm::leave_out>(&action)) {
     leave_out(*l);
   } else {
@@ -90,8 +90,8 @@ void world::check_given(packet const& p) const {
     require(id < supplied_, fmt::format("task {} is given before it exists", id));
     require(!scenario_->stream || !tasks_[id].forgotten, fmt::format("task {} is given, but forgotten", id));
   }
-  // The event that makes the ledger give tasks may also show a difference that ends the run.
-  require(!ledger_.stopping() || (scenario_->audit > 0 && !was_stopping_), "tasks are given after stop");
+  // The event that makes the root give tasks may also show a difference that ends the run.
+  require(!root_role_.stopping() || (scenario_->audit > 0 && !was_stopping_), "tasks are given after stop");
 }
 
 // --- tasks and their payloads
@@ -123,23 +123,23 @@ void world::use_payload(int rank, task_id id) {
 // --- results
 
 void world::hear(int from, packet const& p) {
-  bool const was_stopping = ledger_.stopping();
+  bool const was_stopping = root_role_.stopping();
   recording_ = std::holds_alternative<farm::results>(p.what);
   sender_ = from;
   if (recording_) {
     std::vector<role::task_version> versions;
     for (task_id const id : p.content)
-      if (ledger_.compares(id)) versions.push_back({id, version(id, from)});
-    ledger_.compared(std::move(versions));
+      if (root_role_.compares(id)) versions.push_back({id, version(id, from)});
+    root_role_.compared(std::move(versions));
   }
-  tell_ledger(&role::farm_ledger::on, from, p.what);
+  tell_root_role(&role::farm_root::on, from, p.what);
   recording_ = false;
   sender_ = 0;
   if (!accepted_.empty()) take_results(from, p, was_stopping);
   release();
 }
 
-// Passes results to the sink as the ledger has decided: each result once, a merged value whole or not at all.
+// Passes results to the sink as the root has decided: each result once, a merged value whole or not at all.
 void world::take_results(int from, packet const& p, bool was_stopping) {
   auto const ids = ids_of(std::exchange(accepted_, {}));
   require(!was_stopping, "results are given to the sink after stop");

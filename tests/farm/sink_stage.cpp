@@ -1,4 +1,4 @@
-// Compares the stage between ledger and sink with a simple model: batches in any order, with rejected tasks
+// Compares the stage between root and sink with a simple model: batches in any order, with rejected tasks
 // in between.
 #include "farm/sink_stage.hpp"
 

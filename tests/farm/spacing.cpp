@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "farm/role/ledger.hpp"
-#include "farm/role/worker.hpp"
+#include "farm/role/member.hpp"
+#include "farm/role/root.hpp"
 
 namespace {
 
@@ -23,18 +23,18 @@ std::vector<Message> sent(role::farm_actions const& list, int to) {
 
 // Rank 1 of two, with tasks of 10 ms, one at a time.
 struct one_worker {
-  role::farm_worker worker;
+  role::farm_member worker;
   skel::task_id next = 0;
   role::farm_actions list;
 
   explicit one_worker(double interval, std::uint64_t tasks, std::uint64_t batch = 1) {
-    role::farm_worker_config c;
+    role::farm_member_config c;
     c.self = 1;
     c.ring.directed = true;
     c.ring.ranks = 2;
     c.interval = interval;
     c.results = skel::results::streamed(batch);
-    worker = role::farm_worker(c);
+    worker = role::farm_member(c);
     worker.begin(list);
     worker.on(0, role::farm::grant{{{0, tasks, 1}}}, list);
     worker.idle(1, list);
@@ -89,11 +89,11 @@ TEST_CASE("a batch that the user chose waits for its tasks, however long that ta
 
 TEST_CASE("no task is asked for that would wait for a costly one") {
   for (int const threads : {1, 2}) {
-    role::farm_worker_config c;
+    role::farm_member_config c;
     c.self = 1;
     c.threads = threads;
     c.costly = 10;
-    role::farm_worker worker(c);
+    role::farm_member worker(c);
     role::farm_actions list;
     auto const asks = [&] {
       auto const n = sent<role::farm::ask>(list, 0).size();
@@ -122,23 +122,23 @@ TEST_CASE("the root grants costly tasks one by one, and then as many as cost the
   std::vector<double> each{100, 100, 100, 100};
   for (int i = 100; i > 0; --i) each.push_back(i);
   for (auto const& how : {skel::schedule::guided{}.policy(), skel::schedule::adaptive{}.policy()}) {
-    role::farm_ledger_config c;
+    role::farm_root_config c;
     c.ranks = 2;
     c.tasks = each.size();
     c.policy = how;
     c.costs = skel::task_costs(each);
     c.costly = 4;
-    role::farm_ledger ledger(c);
+    role::farm_root root(c);
     role::farm_actions list;
     auto const granted = [&](int rank) {
-      ledger.on(rank, role::farm::ask{2, role::farm::load{0, 1}}, list);
+      root.on(rank, role::farm::ask{2, role::farm::load{0, 1}}, list);
       skel::range_list all;
       for (auto const& g : sent<role::farm::grant>(list, rank))
         all.insert(all.end(), g.ranges.begin(), g.ranges.end());
       list.clear();
       return all;
     };
-    for (int const rank : {0, 1}) ledger.on(rank, role::call_message(role::hello{}), list);
+    for (int const rank : {0, 1}) root.on(rank, role::call_message(role::hello{}), list);
     for (skel::task_id id = 0; id < 4; ++id)
       CHECK(granted(static_cast<int>(id % 2)) == skel::range_list{{id, 1, 1}});
     // A quarter of what is left, by cost and not by number: less than 100 + 99 + ... + 87 = 1309 of 5050 / 4.
@@ -148,17 +148,17 @@ TEST_CASE("the root grants costly tasks one by one, and then as many as cost the
 
 TEST_CASE("the root spaces results by the cost of a message and the number of ranks") {
   auto const spacing = [](int ranks, double cost) -> std::optional<std::uint64_t> {
-    role::farm_ledger_config c;
+    role::farm_root_config c;
     c.ranks = ranks;
     c.tasks = 1'000'000;
     c.policy = skel::schedule::adaptive{}.policy();
-    role::farm_ledger ledger(c);
+    role::farm_root root(c);
     role::farm_actions list;
-    for (int r = 0; r < ranks; ++r) ledger.on(r, role::call_message(role::hello{}), list);
+    for (int r = 0; r < ranks; ++r) root.on(r, role::call_message(role::hello{}), list);
     list.clear();
-    ledger.message_cost(cost);
-    for (int i = 0; i < 2; ++i) ledger.on(1, role::farm::ask{1, {}, {}}, list);
-    ledger.on(0, role::farm::ask{1, {}, {}}, list);
+    root.message_cost(cost);
+    for (int i = 0; i < 2; ++i) root.on(1, role::farm::ask{1, {}, {}}, list);
+    root.on(0, role::farm::ask{1, {}, {}}, list);
     CHECK(sent<role::farm::spacing>(list, 0).empty());  // its own results are no messages
     auto const told = sent<role::farm::spacing>(list, 1);
     CHECK(told.size() <= 1);  // not again while nothing changes

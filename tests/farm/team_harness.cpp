@@ -12,7 +12,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_
   auto const ranks = static_cast<std::size_t>(s.ranks);
   seen_alive_.assign(ranks, true);
   inside_.resize(ranks);
-  role::team_ledger_config l;
+  role::team_root_config l;
   l.ranks = s.ranks;
   l.first_worker = s.serves && s.ranks > 1 ? 1 : 0;
   l.ordered = s.ordered;
@@ -24,8 +24,8 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_
     append(l.restored, {id, 1, 1});
     tasks_[id].restored = true;
   }
-  ledger_ = role::team_ledger(std::move(l));
-  for (int r = 0; r < s.ranks; ++r) at(r).role = role::team_worker({r, 0, call_hash(r), computes(r)});
+  root_role_ = role::team_root(std::move(l));
+  for (int r = 0; r < s.ranks; ++r) at(r).role = role::team_member({r, 0, call_hash(r), computes(r)});
 }
 
 // --- events
@@ -42,7 +42,7 @@ void world::begin(int rank) {
 }
 
 void world::receive(int from, int to, packet& p) {
-  if (to == 0 && for_ledger(p.what)) return hear(from, p);
+  if (to == 0 && for_root_role(p.what)) return hear(from, p);
   if (auto const* const r = std::get_if<team::run>(&p.what); r != nullptr && to != 0 && scenario_->stream)
     at(to).payloads.insert(r->task.first);
   role::team_actions list;
@@ -50,30 +50,30 @@ void world::receive(int from, int to, packet& p) {
   perform(to, list);
 }
 
-// A message to the ledger. A rank that speaks is not lost.
+// A message to the root. A rank that speaks is not lost.
 void world::hear(int from, packet& p) {
   auto const index = static_cast<std::size_t>(from);
-  if (!ledger_.finished() && !seen_alive_[index]) {
+  if (!root_role_.finished() && !seen_alive_[index]) {
     seen_alive_[index] = true;
     for (auto& [id, j] : jobs_) j.lost.erase(from);
   }
   if (auto const* const e = std::get_if<team::ended>(&p.what)) {
     if (inside_[index] == e->job) inside_[index].reset();
-    if (ledger_.awaits_result(from, e->job)) kept_[e->job] = p.body;
+    if (root_role_.awaits_result(from, e->job)) kept_[e->job] = p.body;
   }
-  tell_ledger(&role::team_ledger::on, from, p.what);
+  tell_root_role(&role::team_root::on, from, p.what);
 }
 
 void world::hear_lost(int rank, int peer) {
   if (rank == 0) {
     auto const index = static_cast<std::size_t>(peer);
-    if (!ledger_.finished() && seen_alive_[index]) {
+    if (!root_role_.finished() && seen_alive_[index]) {
       seen_alive_[index] = false;
       enlisted_ = enlisted_ || able() == 0;
       if (inside_[index])
         if (auto& j = job(*inside_[index]); !j.settled) j.lost.insert(peer);
     }
-    tell_ledger(&role::team_ledger::lost, peer);
+    tell_root_role(&role::team_root::lost, peer);
     if (!active(0)) return;
   }
   auto& n = at(rank);
@@ -86,12 +86,12 @@ void world::hear_lost(int rank, int peer) {
 
 void world::hear_tick(int rank) {
   if (rank == 0) {
-    bool const stopping = ledger_.stopping();
+    bool const stopping = root_role_.stopping();
     std::set<task_id> suspects;
     for (task_id id = 0; id < tasks_.size(); ++id)
       if (is_blamed(id)) suspects.insert(id);
-    tell_ledger(&role::team_ledger::tick);
-    if (!stopping && ledger_.stopping()) blamable_ = std::move(suspects);
+    tell_root_role(&role::team_root::tick);
+    if (!stopping && root_role_.stopping()) blamable_ = std::move(suspects);
     if (!active(0)) return;
   }
   role::team_actions list;
@@ -100,13 +100,13 @@ void world::hear_tick(int rank) {
 }
 
 void world::please_stop(int rank) {
-  if (rank == 0) return tell_ledger(&role::team_ledger::stop_early);
+  if (rank == 0) return tell_root_role(&role::team_root::stop_early);
   role::team_actions list;
   at(rank).role.please_stop(list);
   perform(rank, list);
 }
 
-void world::follow_up(int /*rank*/) { complete_ = complete_ || ledger_.finished(); }
+void world::follow_up(int /*rank*/) { complete_ = complete_ || root_role_.finished(); }
 
 void world::add_own(int rank, std::vector<event>& all) const {
   auto const& s = *scenario_;
@@ -116,7 +116,7 @@ void world::add_own(int rank, std::vector<event>& all) const {
   if (n.running && n.entered && !n.overran && overruns_ < s.overruns) all.push_back({kind::overrun, rank});
   if (rank != 0) return;
   if (sink_busy_ || !sink_.queue.empty()) all.push_back({kind::sink, 0});
-  if (!source_ended_ && !ledger_.stopping()) all.push_back({kind::supply, 0});
+  if (!source_ended_ && !root_role_.stopping()) all.push_back({kind::supply, 0});
 }
 
 void world::apply_own(event const& e) {
@@ -232,19 +232,19 @@ void world::supply(std::uint64_t most) {
   auto const& s = *scenario_;
   if (s.source_fails_at && supplied_ + most > *s.source_fails_at) {
     source_failed_ = source_ended_ = true;
-    return tell_ledger(&role::team_ledger::source_failed, "no tasks");
+    return tell_root_role(&role::team_root::source_failed, "no tasks");
   }
   auto const first = static_cast<std::ptrdiff_t>(supplied_);
   supplied_ = std::min<std::uint64_t>(supplied_ + most, s.sizes.size());
   source_ended_ = supplied_ == s.sizes.size() && (!s.stream || below(2) == 0);
   std::vector<int> const sizes(s.sizes.begin() + first,
                                s.sizes.begin() + static_cast<std::ptrdiff_t>(supplied_));
-  tell_ledger(&role::team_ledger::supplied, supplied_, source_ended_, std::span<int const>(sizes),
-              std::span<double const>(s.costs));
+  tell_root_role(&role::team_root::supplied, supplied_, source_ended_, std::span<int const>(sizes),
+                 std::span<double const>(s.costs));
 }
 
 void world::sink() {
-  if (ledger_.stopping()) return sink_.queue.clear();
+  if (root_role_.stopping()) return sink_.queue.clear();
   sink_busy_ = true;
   sink_.take(1 + below(4));
 }
@@ -253,15 +253,15 @@ void world::tell_sunk() {
   sink_busy_ = false;
   if (sink_.bad) {
     sink_failed_ = true;
-    tell_ledger(&role::team_ledger::sink_failed, *sink_.bad, "disk full");
+    tell_root_role(&role::team_root::sink_failed, *sink_.bad, "disk full");
   }
   told_sunk_ = sink_.received;
   told_next_ = sink_.next;
-  tell_ledger(&role::team_ledger::sunk, faults_ != nullptr ? faults_->sunk(told_sunk_) : told_sunk_,
-              told_next_);
+  tell_root_role(&role::team_root::sunk, faults_ != nullptr ? faults_->sunk(told_sunk_) : told_sunk_,
+                 told_next_);
   if (scenario_->sink_stops_at && told_sunk_ >= *scenario_->sink_stops_at) {
     asked_to_stop_ = true;
-    tell_ledger(&role::team_ledger::stop_early);
+    tell_root_role(&role::team_root::stop_early);
   }
 }
 
@@ -307,7 +307,7 @@ void world::check_end() const {
     require(j.settled, "a job ends neither accepted nor dropped");
   }
   auto const& how = *at(0).how;
-  require(how.handed_out_again == ledger_.handed_out_again(), "the outcome counts tasks wrongly");
+  require(how.handed_out_again == root_role_.handed_out_again(), "the outcome counts tasks wrongly");
   if (deaths_ == 0 && suspicions_ == 0)
     require(how.handed_out_again == 0, "tasks are handed out again, but no rank was lost");
   require(how.tasks <= sink_.received, "the outcome counts results that the sink has not received");
@@ -332,9 +332,10 @@ void world::check_done() const {
 }
 
 std::string world::waits_for() const {
-  std::string text = std::to_string(ledger_.recorded()) + " recorded, " + std::to_string(ledger_.pooled()) +
-                     " in the pool, " + std::to_string(ledger_.free_ranks()) + " free ranks" +
-                     (ledger_.stopping() ? ", stopping" : "");
+  std::string text = std::to_string(root_role_.recorded()) + " recorded, " +
+                     std::to_string(root_role_.pooled()) + " in the pool, " +
+                     std::to_string(root_role_.free_ranks()) + " free ranks" +
+                     (root_role_.stopping() ? ", stopping" : "");
   for (int r = 0; r < scenario_->ranks; ++r) {
     auto const& n = at(r);
     text += "; rank " + std::to_string(r);

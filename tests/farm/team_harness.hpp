@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "farm/role/team_ledger.hpp"
-#include "farm/role/team_worker.hpp"
+#include "farm/role/team_member.hpp"
+#include "farm/role/team_root.hpp"
 #include "harness_sink.hpp"
 #include "role/peer_world.hpp"
 
@@ -67,7 +67,7 @@ struct packet {
 };
 
 struct node : harness_common::peer_node {
-  role::team_worker role;
+  role::team_member role;
   std::optional<team::run> todo, running;
   bool entered = false;               // the task itself has begun
   bool overran = false;               // the job that runs
@@ -104,7 +104,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   };
   explicit world(scenario const& s, fault* f = nullptr);
   void check_end() const;
-  [[nodiscard]] std::uint64_t again() const { return ledger_.handed_out_again(); }
+  [[nodiscard]] std::uint64_t again() const { return root_role_.handed_out_again(); }
   [[nodiscard]] bool blamed() const { return blamed_; }
   /// Number of ranks that the poison has killed.
   [[nodiscard]] unsigned poisoned() const { return poisoned_; }
@@ -131,9 +131,9 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void perform(int rank, role::team_action const& action);
   void deliver_own();
   template <class... Parameters, class... Arguments>
-  void tell_ledger(void (role::team_ledger::*what)(Parameters...), Arguments&&... arguments) {
+  void tell_root_role(void (role::team_root::*what)(Parameters...), Arguments&&... arguments) {
     role::team_actions list;
-    (ledger_.*what)(std::forward<Arguments>(arguments)..., list);
+    (root_role_.*what)(std::forward<Arguments>(arguments)..., list);
     perform(0, list);
   }
   void hear(int from, packet& p);
@@ -172,7 +172,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   }
   [[nodiscard]] job_record& job(job_id id);
 
-  role::team_ledger ledger_;
+  role::team_root root_role_;
   fault* faults_ = nullptr;
   std::deque<packet> own_;  // the root's messages to itself
   bool delivering_ = false;

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "catch.hpp"
-#include "multi_host/role/arbiter.hpp"
+#include "multi_host/role/root.hpp"
 
 namespace {
 
@@ -65,7 +65,7 @@ TEST_CASE("a root with a costly sink leads less, so that all ranks end together"
   for (double const cost : {0.05, 0.1, 0.2})
     for (int ranks = 2; ranks <= 6; ++ranks) {
       constexpr std::uint64_t units = 6000;
-      skel::role::group_arbiter book({.ranks = ranks, .units = units, .sink_cost = cost});
+      skel::role::group_root book({.ranks = ranks, .units = units, .sink_cost = cost});
       skel::role::group_actions actions;
       book.begin(actions);
       auto const share = [&](std::size_t g) {

@@ -9,15 +9,15 @@ std::uint64_t scenario::pieces(std::uint64_t unit) const {
 }
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  role::group_arbiter_config book{s.ranks,     s.units,      s.group_size, {},         false,
-                                  s.reassigns, s.splits,     s.hosts_help, s.preloads, s.left_alone,
-                                  0,           s.read_ahead, s.most_losses};
+  role::group_root_config book{s.ranks,     s.units,      s.group_size, {},         false,
+                               s.reassigns, s.splits,     s.hosts_help, s.preloads, s.left_alone,
+                               0,           s.read_ahead, s.most_losses};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
-    at(r).worker = role::group_worker({r, 0, call_hash(r), s.threads, 0, s.results_level});
+    at(r).worker = role::group_member({r, 0, call_hash(r), s.threads, 0, s.results_level});
     at(r).host = role::group_host({r, 0, s.read_ahead, s.left_alone, s.most_losses});
   }
-  arbiter_ = role::group_arbiter(book);
+  root_role_ = role::group_root(book);
 }
 
 // --- events
@@ -34,7 +34,7 @@ void world::apply_own(event const& e) {
     n.host.readied(j.term, j.ready, list);
     perform(e.a, list);
   } else {  // measure
-    if (!roll_.stopping()) arbiter_.measured(static_cast<unsigned>(e.n), list);
+    if (!roll_.stopping()) root_role_.measured(static_cast<unsigned>(e.n), list);
     perform(0, list);
   }
 }
@@ -44,7 +44,7 @@ void world::begin(int rank) {
   at(rank).worker.begin(list);
   perform(rank, list);
   if (rank != 0) return;
-  arbiter_.begin(list);
+  root_role_.begin(list);
   perform(0, list);
 }
 
@@ -56,7 +56,7 @@ void world::receive(int from, int to, packet& p) {
   if (auto const* const l = std::get_if<role::group_msg::lead>(&p.what)) n.share_end = l->units.end;
   auto const* const pieces = std::get_if<role::group_msg::packet>(&p.what);
   n.suspect_arrives = pieces != nullptr && pieces->suspect;
-  role::route(from, p.what, {to == 0 && !roll_.stopping() ? &arbiter_ : nullptr, n.host, n.worker}, list);
+  role::route(from, p.what, {to == 0 && !roll_.stopping() ? &root_role_ : nullptr, n.host, n.worker}, list);
   perform(to, list, p.cargo);
 }
 
@@ -148,9 +148,9 @@ bool world::may_blame(role::outcome const& how) const {
 void world::hear_lost(int rank, int peer) {
   role::group_actions list;
   if (rank == 0) {
-    auto const before = arbiter_.taken_over();
-    if (!roll_.stopping()) arbiter_.lost(peer, list);
-    again_ += arbiter_.taken_over() - before;
+    auto const before = root_role_.taken_over();
+    if (!roll_.stopping()) root_role_.lost(peer, list);
+    again_ += root_role_.taken_over() - before;
     perform(0, list);
   }
   auto const before = at(rank).host.taken_back();
@@ -165,7 +165,7 @@ void world::hear_tick(int rank) {
   role::group_actions list;
   at(rank).worker.tick(list);
   at(rank).host.tick(list);
-  if (rank == 0 && !roll_.stopping()) arbiter_.tick(list);
+  if (rank == 0 && !roll_.stopping()) root_role_.tick(list);
   perform(rank, list);
 }
 
@@ -178,7 +178,7 @@ void world::please_stop(int rank) {
 void world::add_own(int rank, std::vector<event>& all) const {
   auto const& s = *scenario_;
   auto const& n = at(rank);
-  if (rank == 0 && arbiter_.on_trial() && n.carried)
+  if (rank == 0 && root_role_.on_trial() && n.carried)
     all.push_back({kind::measure, 0, 0, 1 + s.seed % static_cast<std::uint64_t>(s.ranks)});
   for (int j = 0; j < static_cast<int>(n.running.size()); ++j) {
     all.push_back({kind::finish, rank, j});
@@ -196,7 +196,7 @@ std::uint64_t world::most_events() const {
 
 void world::check() const {
   if (!active(0) || roll_.stopping()) return;
-  require(arbiter_.orphans() == 0, "a rank is forgotten");
+  require(root_role_.orphans() == 0, "a rank is forgotten");
   check_no_orphan();
   for (int r = 0; r < scenario_->ranks; ++r)
     require(at(r).host.units_open() <= scenario_->read_ahead + 2, "a host holds too many units");
@@ -209,13 +209,13 @@ void world::check() const {
 }
 
 // When no message is in flight and no rank is lost: while a host has a unit that no rank has started to read,
-// each idle rank has sent a request to a host that leads. The check does not use the arbiter's record.
+// each idle rank has sent a request to a host that leads. The check does not use the root's record.
 void world::check_no_orphan() const {
   auto const& s = *scenario_;
   bool const sound =
       std::none_of(lost_.begin(), lost_.end(), [](bool l) { return l; }) && deaths_ == 0 && suspicions_ == 0;
   bool const all_begun = std::all_of(nodes_.begin(), nodes_.end(), [](node const& n) { return n.begun; });
-  if (!wires_.empty() || !sound || !all_begun || !s.reassigns || arbiter_.on_trial()) return;
+  if (!wires_.empty() || !sound || !all_begun || !s.reassigns || root_role_.on_trial()) return;
   bool const work = std::any_of(nodes_.begin(), nodes_.end(), [](node const& n) {
     return n.host.active() && n.carried && *n.carried + 2 < n.share_end;
   });

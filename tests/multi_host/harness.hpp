@@ -69,7 +69,7 @@ struct job {
 };
 
 struct node : harness_common::peer_node {
-  role::group_worker worker;
+  role::group_member worker;
   role::group_host host;
   std::vector<job> waiting, running;
   // The state of a group's host.
@@ -92,8 +92,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   explicit world(scenario const& s, fault* f = nullptr);
   /// Number of pieces taken back and of shares taken over.
   [[nodiscard]] std::uint64_t again() const { return again_; }
-  [[nodiscard]] std::uint64_t split() const { return arbiter_.split(); }
-  [[nodiscard]] std::uint64_t reassigned() const { return arbiter_.reassigned(); }
+  [[nodiscard]] std::uint64_t split() const { return root_role_.split(); }
+  [[nodiscard]] std::uint64_t reassigned() const { return root_role_.reassigned(); }
   /// Whether the run ended because work was blamed.
   [[nodiscard]] bool blamed() const { return at(0).how && blames(*at(0).how); }
   /// Number of ranks that died of deadly work.
@@ -115,12 +115,12 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void apply_own(event const& e) override;
   [[nodiscard]] std::uint64_t most_events() const override;
   [[nodiscard]] std::string waits_for() const override {
-    return "the root waits for " + arbiter_.waits_for();
+    return "the root waits for " + root_role_.waits_for();
   }
   void check() const override;
   void check_done() const override;
   [[nodiscard]] bool may_blame(role::outcome const& how) const override;
-  void add_to(role::digest& d) const override { d.add(arbiter_.hash()); }
+  void add_to(role::digest& d) const override { d.add(root_role_.hash()); }
 
   void finish(int rank, int which);
   [[nodiscard]] bool is_deadly(job const& j) const;
@@ -134,7 +134,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void record(std::uint64_t unit, results const& cargo);
   void check_no_orphan() const;
 
-  role::group_arbiter arbiter_;
+  role::group_root root_role_;
   std::map<std::uint64_t, results> sunk_;
   std::set<std::uint64_t> begun_;  // units that a rank has started to read
   std::uint64_t reads_ = 0, again_ = 0;

@@ -37,7 +37,7 @@ void world::perform_one(int rank, role::group_action const& action, results cons
     perform(rank, list);
   } else if (auto const* r = std::get_if<act::record>(&action)) {
     record(r->unit, cargo);
-    if (!arbiter_.complete()) return;
+    if (!root_role_.complete()) return;
     complete_ = true;
   } else if (std::holds_alternative<act::started>(action)) {
     require(rank == 0 && !started_, "the clock starts twice");
@@ -148,7 +148,7 @@ void world::follow_up(int rank) {
   if (!active(rank)) return;
   start_jobs(rank);
   role::group_actions list;
-  if (rank == 0 && arbiter_.complete() && !roll_.stopping()) {
+  if (rank == 0 && root_role_.complete() && !roll_.stopping()) {
     complete_ = true;
     call_roll(&role::roll_call::done, scenario_->units);
   }

@@ -178,7 +178,7 @@ std::vector<named_fault<mutation>> const faults_of_blame{
      }},
     {"a host does not hear that no other rank will process suspects",
      [](auto& m) { never<msg::last_resort>(m); }},
-    {"the arbiter does not hear of suspects",
+    {"the root does not hear of suspects",
      [](auto& m) { change<msg::left>(m, [](auto& l) { l.suspects = false; }); }},
     {"work is blamed for the first loss",
      [](auto& m) {

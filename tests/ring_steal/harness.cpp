@@ -11,7 +11,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
   for (std::size_t i = 1; i < s.parent.size(); ++i)
     children[static_cast<std::size_t>(s.parent[i])].push_back(static_cast<int>(i));
   children_ = std::make_shared<std::vector<std::vector<int>> const>(std::move(children));
-  role::stealer_config c;
+  role::steal_member_config c;
   c.ranks = s.ranks;
   c.order = s.order;
   c.records = s.records;
@@ -20,7 +20,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
   for (int r = 0; r < s.ranks; ++r) {
     c.self = r;
     c.call_hash = call_hash(r);
-    at(r).role = role::stealer(c);
+    at(r).role = role::steal_member(c);
   }
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ring_steal/role/stealer.hpp"
+#include "ring_steal/role/member.hpp"
 #include "role/peer_world.hpp"
 
 namespace steal_harness {
@@ -77,7 +77,7 @@ struct debt : statement {
 };
 
 struct node : harness_common::peer_node {
-  role::stealer role;
+  role::steal_member role;
   std::map<role::debt_id, debt> debts;  // waiting tasks and the result so far
   std::map<role::loan_id, loan> lent;
   std::optional<std::pair<role::debt_id, int>> running;

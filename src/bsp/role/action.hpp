@@ -63,7 +63,7 @@ struct complete {
   friend bool operator==(complete const&, complete const&) = default;
 };
 
-// --- from the conductor ---
+// --- from the root ---
 
 /// A checkpoint begins: the root's member announces this generation to all members (announce()).
 struct announce {

@@ -26,12 +26,12 @@ struct bsp_member_config {
 /// Bundles of messages travel only between members that have messages for each other. A barrier
 /// (superstep_end) tells each member how many bundles to expect, whether any member continues, and whether
 /// the next superstep begins with a checkpoint, which only the root decides. After a loss the root
-/// (bsp_conductor) begins a new epoch with the ranks that are left, from a state that all of them can read;
+/// (bsp_root) begins a new epoch with the ranks that are left, from a state that all of them can read;
 /// what belongs to an older epoch is ignored, so nothing has to be undone.
 ///
 /// If the program names neighbours, only the first superstep of an epoch ends with the barrier. A later one
 /// ends when all neighbours have sent their bundles, and one of them or this rank continues. Otherwise this
-/// rank asks the conductor whether a distant rank continues. A rank that continues has no need to ask,
+/// rank asks the root whether a distant rank continues. A rank that continues has no need to ask,
 /// because it decides alone that there is another superstep.
 ///
 /// A regular value; events append their actions to `out`. It relies on the wire contract.
@@ -60,7 +60,7 @@ class bsp_member {
                 bsp_actions& out);
   /// On the root: all save the state after the superstep that is being computed as this generation.
   void announce(std::uint64_t generation) { announced_ = generation; }
-  /// On the root: the conductor has found that no member continues after this superstep.
+  /// On the root: the root has found that no member continues after this superstep.
   void no_more(std::uint64_t epoch, bsp_actions& out);
   /// The part of the latest `save` is durable, or cannot be.
   void saved(std::uint64_t generation, bool well, bsp_actions& out);

@@ -1,24 +1,23 @@
 // Routes the messages of a bsp call to its roles.
 #pragma once
 
-#include "bsp/role/conductor.hpp"
 #include "bsp/role/member.hpp"
+#include "bsp/role/root.hpp"
 
 namespace skel::role {
 
-/// Passes a message of rank `from` to the roles that handle it. `conductor`: the root's; null on
+/// Passes a message of rank `from` to the roles that handle it. `root`: the root's; null on
 /// other ranks. Messages with for_roll_call() go to the root's roll call instead.
-inline void route(rank_id from, bsp_message const& m, bsp_member& member, bsp_conductor* conductor,
-                  bsp_actions& out) {
+inline void route(rank_id from, bsp_message const& m, bsp_member& member, bsp_root* root, bsp_actions& out) {
   if (auto const* call = std::get_if<call_message>(&m)) {
     member.on(*call, out);
   } else if (auto const* r = std::get_if<bsp::restart>(&m)) {
     member.on(*r, out);
   } else if (auto const* b = std::get_if<bsp::bundle>(&m)) {
-    if (conductor != nullptr) conductor->on(from, *b, out);
+    if (root != nullptr) root->on(from, *b, out);
     member.on(from, *b, out);
   } else if (auto const* t = std::get_if<bsp::tally>(&m)) {
-    if (conductor != nullptr) conductor->on(from, *t);
+    if (root != nullptr) root->on(from, *t);
     member.on(from, *t, out);
   } else if (auto const* a = std::get_if<bsp::ask>(&m)) {
     member.on(*a, out);
@@ -27,22 +26,22 @@ inline void route(rank_id from, bsp_message const& m, bsp_member& member, bsp_co
   } else if (auto const* sb = std::get_if<bsp::save_before>(&m)) {
     member.on(*sb, out);
   } else if (auto const* g = std::get_if<bsp::goes_on>(&m)) {
-    if (conductor != nullptr && !conductor->is(from))
-      conductor->on(*g, out);
+    if (root != nullptr && !root->is(from))
+      root->on(*g, out);
     else
       member.on(*g, out);
-  } else if (conductor == nullptr) {
+  } else if (root == nullptr) {
     return;
   } else if (auto const* i = std::get_if<bsp::idle>(&m)) {
-    conductor->on(from, *i, out);
+    root->on(from, *i, out);
   } else if (auto const* p = std::get_if<bsp::reached>(&m)) {
-    conductor->on(from, *p, out);
+    root->on(from, *p, out);
   } else if (auto const* j = std::get_if<bsp::joined>(&m)) {
-    conductor->on(from, *j);
+    root->on(from, *j);
   } else if (auto const* s = std::get_if<bsp::saved>(&m)) {
-    conductor->on(from, *s, out);
+    root->on(from, *s, out);
   } else if (auto const* u = std::get_if<bsp::unreadable>(&m)) {
-    conductor->on(*u, out);
+    root->on(*u, out);
   }
 }
 

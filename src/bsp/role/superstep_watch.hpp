@@ -12,7 +12,7 @@
 
 namespace skel::role {
 
-/// The conductor's book of losses. A loss counts against the oldest superstep that not all members have
+/// The root's book of losses. A loss counts against the oldest superstep that not all members have
 /// finished, under three conditions: the lost rank has joined the epoch, so it did not die with an earlier
 /// one; it has not finished that superstep; and no other loss of the epoch counts, because ranks of one host
 /// die together. Once all members finish a superstep, the losses before it no longer count.

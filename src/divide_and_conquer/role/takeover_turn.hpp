@@ -12,7 +12,7 @@
 
 namespace skel::role {
 
-/// The work of lost ranks may have ended them. A rank therefore asks the root (divide_takeovers)
+/// The work of lost ranks may have ended them. A rank therefore asks the root (divide_root)
 /// before each such job and runs it alone: it asks when nothing runs, and starts nothing else until
 /// the job is done. If the rank is lost meanwhile, the root knows what it was running. The root's
 /// own jobs continue while it waits, because it is the last to be allowed.

@@ -30,7 +30,7 @@ struct rank_at_fault {
 };
 
 /// The results of audited tasks until two ranks agree, and the other results of each rank until they may go
-/// to the sink. A regular value, part of farm_ledger.
+/// to the sink. A regular value, part of farm_root.
 class farm_audits {
  public:
   farm_audits() = default;

@@ -25,7 +25,7 @@ using assignments = std::vector<assignment>;
 class farm_dealer {
  public:
   farm_dealer() = default;
-  /// `first_grant`, `first_worker`: see farm_ledger_config.
+  /// `first_grant`, `first_worker`: see farm_root_config.
   farm_dealer(farm_policy policy, std::uint64_t first_grant, rank_id ranks, rank_id first_worker,
               rank_id root, task_pool pool, task_costs costs = {}, std::uint64_t costly = 0);
 

@@ -11,7 +11,7 @@
 namespace skel::role {
 
 /// The failures of each task without result, and the failed tasks that wait for a rank. A regular value, part
-/// of farm_ledger.
+/// of farm_root.
 class failed_tasks {
  public:
   /// The task threw on `rank`, as that rank's failure number `nth`. Returns false for a repeated message.

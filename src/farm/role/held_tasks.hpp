@@ -11,7 +11,7 @@
 
 namespace skel::role {
 
-/// A regular value, part of farm_worker.
+/// A regular value, part of farm_member.
 class held_tasks {
  public:
   // --- waiting

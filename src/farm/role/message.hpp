@@ -16,26 +16,26 @@ namespace skel::role {
 
 namespace farm {
 
-/// A worker's report about itself, for adaptive grants.
+/// A member's report about itself, for adaptive grants.
 struct load {
   std::uint64_t waiting = 0;  ///< tasks that wait on this rank
   double cost = 0;            ///< seconds per (average) task of one thread; 0: unknown
   friend bool operator==(load const&, load const&) = default;
 };
-/// Worker to root: requests this many tasks.
+/// Member to root: requests this many tasks.
 struct ask {
   std::uint64_t wanted = 0;
   std::optional<load> here{};
   std::optional<rank_id> refused_by{};  ///< the victim named last, if it had no tasks
   friend bool operator==(ask const&, ask const&) = default;
 };
-/// Root to worker: grants these tasks. Their payloads travel with it.
+/// Root to member: grants these tasks. Their payloads travel with it.
 struct grant {
   range_list ranges{};
-  bool may_be_held = false;  ///< the worker may hold some of them already
+  bool may_be_held = false;  ///< the member may hold some of them already
   friend bool operator==(grant const&, grant const&) = default;
 };
-/// Root to worker: grants a task that was running on a lost rank, threw, or is late elsewhere. The worker
+/// Root to member: grants a task that was running on a lost rank, threw, or is late elsewhere. The member
 /// runs it next and alone, sends `begins` first if it is watched, and gives it to no thief. The payload
 /// travels with it.
 struct grant_alone {
@@ -43,58 +43,58 @@ struct grant_alone {
   bool watched = true;  ///< whether the rank reports what it begins
   friend bool operator==(grant_alone const&, grant_alone const&) = default;
 };
-/// Root to worker: no more tasks will come. Concentrated results may travel.
+/// Root to member: no more tasks will come. Concentrated results may travel.
 struct nothing {
   friend bool operator==(nothing const&, nothing const&) = default;
 };
-/// Root to worker: names a victim, and how many of its tasks to take.
+/// Root to member: names a victim, and how many of its tasks to take.
 struct take_from {
   rank_id victim = 0;
   std::uint64_t tasks = 0;
   friend bool operator==(take_from const&, take_from const&) = default;
 };
-/// Worker to root: these tasks have finished. Their results travel with it.
+/// Member to root: these tasks have finished. Their results travel with it.
 struct results {
   range_list ranges{};
   std::uint64_t wanted = 0;  ///< tasks requested in the same message; 0: none
-  range_list begun{};        ///< tasks begun since the worker's last message
+  range_list begun{};        ///< tasks begun since the member's last message
   std::optional<load> here{};
   friend bool operator==(results const&, results const&) = default;
 };
-/// Worker to root: it has begun tasks; these are all that it runs.
+/// Member to root: it has begun tasks; these are all that it runs.
 struct begins {
   range_list running{};
   std::optional<load> here{};
   friend bool operator==(begins const&, begins const&) = default;
 };
-/// Root to worker: asks which tasks it holds.
+/// Root to member: asks which tasks it holds.
 struct take_stock {
   std::uint64_t round = 0;
-  bool hello_missing = false;  ///< the worker's hello was lost
+  bool hello_missing = false;  ///< the member's hello was lost
   friend bool operator==(take_stock const&, take_stock const&) = default;
 };
-/// Worker to root: the answer to take_stock.
+/// Member to root: the answer to take_stock.
 struct stock {
   std::uint64_t round = 0;
   std::uint64_t finished = 0;  ///< tasks finished since the run began
-  range_list held{};           ///< tasks given to this worker and not returned
+  range_list held{};           ///< tasks given to this member and not returned
   friend bool operator==(stock const&, stock const&) = default;
 };
-/// Worker to worker: an idle rank requests tasks [Lee97, §3, phase 2].
+/// Member to member: an idle rank requests tasks [Lee97, §3, phase 2].
 struct steal {
   bool copy = false;       ///< a copy of a running task will do
   double power = 0;        ///< of the thief, if copies are allowed
   std::uint64_t most = 0;  ///< tasks to take as the root said; 0: as the schedule says
   friend bool operator==(steal const&, steal const&) = default;
 };
-/// Worker to worker: gives these tasks. Their payloads travel with it.
+/// Member to member: gives these tasks. Their payloads travel with it.
 struct give {
   range_list ranges{};
   bool may_be_held = false;  ///< the thief may hold some of them already
   bool copy = false;         ///< the victim runs it as well
   friend bool operator==(give const&, give const&) = default;
 };
-/// Worker to worker: the victim has nothing to give.
+/// Member to member: the victim has nothing to give.
 struct none {
   std::optional<rank_id> busy{};  ///< a rank that had tasks
   bool copies = false;            ///< a copy of a task that runs here would pay
@@ -102,19 +102,19 @@ struct none {
   friend bool operator==(none const&, none const&) = default;
 };
 
-/// Worker to root: a task threw, and the worker goes on with others.
+/// Member to root: a task threw, and the member goes on with others.
 struct task_failed {
   task_id task = 0;
-  std::uint64_t nth = 0;  ///< counts this worker's failures, to detect repeated messages
+  std::uint64_t nth = 0;  ///< counts this member's failures, to detect repeated messages
   std::string text{};
   friend bool operator==(task_failed const&, task_failed const&) = default;
 };
-/// Root to worker: how long results may wait for others, so that the root can keep up with all ranks.
+/// Root to member: how long results may wait for others, so that the root can keep up with all ranks.
 struct spacing {
   std::uint64_t microseconds = 0;  ///< of work of each compute thread
   friend bool operator==(spacing const&, spacing const&) = default;
 };
-/// Root to worker: its results cannot be believed. It computes nothing more.
+/// Root to member: its results cannot be believed. It computes nothing more.
 struct dismissed {
   friend bool operator==(dismissed const&, dismissed const&) = default;
 };
@@ -128,15 +128,15 @@ using farm_message =
 template <>
 inline constexpr unsigned first_kind<farm_message> = 16;
 
-/// Whether the message is for the root's ledger; all others are for the receiving worker.
-[[nodiscard]] inline bool for_ledger(farm_message const& m) {
+/// Whether the message is for the root role; all others are for the receiving member.
+[[nodiscard]] inline bool for_root_role(farm_message const& m) {
   if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
   return std::holds_alternative<farm::ask>(m) || std::holds_alternative<farm::results>(m) ||
          std::holds_alternative<farm::begins>(m) || std::holds_alternative<farm::stock>(m) ||
          std::holds_alternative<farm::task_failed>(m);
 }
 
-/// The tasks that the message gives to a worker; their payloads travel with the message.
+/// The tasks that the message gives to a member; their payloads travel with the message.
 [[nodiscard]] inline std::span<task_range const> given_tasks(farm_message const& m) {
   if (auto const* const g = std::get_if<farm::grant>(&m)) return g->ranges;
   if (auto const* const s = std::get_if<farm::grant_alone>(&m)) return {&s->task, 1};

@@ -24,7 +24,7 @@ struct farm_ring_config {
 };
 
 /// Looks for ranks that have tasks, and answers ranks that look for some. The tasks themselves are in the
-/// worker's held_tasks. A regular value; events append their actions to `out`.
+/// member's held_tasks. A regular value; events append their actions to `out`.
 class farm_ring {
  public:
   farm_ring() = default;

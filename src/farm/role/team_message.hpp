@@ -106,8 +106,8 @@ struct send {
 };
 }  // namespace team
 
-/// Whether the message is for the root's ledger; all others are for the receiving rank.
-[[nodiscard]] inline bool for_ledger(team_message const& m) {
+/// Whether the message is for the root role; all others are for the receiving rank.
+[[nodiscard]] inline bool for_root_role(team_message const& m) {
   if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
   return std::holds_alternative<team::ended>(m) || std::holds_alternative<team::overran>(m);
 }

@@ -77,7 +77,7 @@ struct forget {
   friend bool operator==(forget const&, forget const&) = default;
 };
 
-// --- of the arbiter
+// --- of the root
 /// Pass the results in the current message to the sink. They are the first for their unit.
 struct record {
   std::uint64_t unit = 0;

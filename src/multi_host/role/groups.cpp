@@ -83,7 +83,7 @@ double group_seconds(unit_times const& times, int ranks, unsigned size, std::uin
       units, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(ranks) / std::max(1U, size)));
   double const n = static_cast<double>(ranks) / static_cast<double>(groups);
   double const even = static_cast<double>(units) / static_cast<double>(groups);
-  constexpr double shared_too_late = 0.5;  // of a unit, see the arbiter
+  constexpr double shared_too_late = 0.5;  // of a unit, see the root
   double q = std::ceil(even);
   if (reassigns) q = std::min(q, even + shared_too_late);
   double const send = times.send_seconds * (n - 1) / n;  // the host sends nothing to itself

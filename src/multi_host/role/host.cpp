@@ -52,7 +52,7 @@ void group_host::begin_term(msg::lead const& m, group_actions& out) {
     }
 }
 
-// The arbiter had declared this rank dead and appointed another host.
+// The root had declared this rank dead and appointed another host.
 void group_host::on(rank_id /*from*/, msg::serve const& m, group_actions& out) {
   if (m.ended != 0 && in(m.ended)) close(out);
 }
@@ -104,7 +104,7 @@ std::uint64_t group_host::left() const {
   return (next_ < end_ ? (end_ - next_) * whole_unit : 0) + units_.left();
 }
 
-// Reports only changes that matter to the arbiter: a further step, nothing left, or more than before.
+// Reports only changes that matter to the root: a further step, nothing left, or more than before.
 void group_host::tell_left(group_actions& out) {
   report const now{left(), units_.suspect_waits()};
   bool const matters = now.left > told_.left || (now.left == 0) != (told_.left == 0) ||

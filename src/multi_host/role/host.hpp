@@ -18,7 +18,7 @@ struct group_host_config {
   rank_id root = 0;
   unsigned read_ahead = 1;  ///< units read in advance
   std::uint64_t left_alone =
-      default_left_alone;    ///< the arbiter's threshold; the host reports when it is crossed
+      default_left_alone;    ///< the root's threshold; the host reports when it is crossed
   unsigned most_losses = 2;  ///< of ranks with the same piece; 0: no limit
   friend bool operator==(group_host_config const&, group_host_config const&) = default;
 };
@@ -29,7 +29,7 @@ struct group_host_config {
 /// piece counts.
 ///
 /// At most `read_ahead + 2` units are open at a time. The host may hand out pieces of a unit that is still
-/// being read. On the arbiter's request, it gives up units at the end of its share that it has not started.
+/// being read. On the root's request, it gives up units at the end of its share that it has not started.
 ///
 /// A regular value; events append their actions to `out`. Relies on the wire contract.
 class group_host {
@@ -78,7 +78,7 @@ class group_host {
     std::uint64_t most = 0;  // pieces it accepts; 0: no limit
     friend bool operator==(request const&, request const&) = default;
   };
-  // The latest report to the arbiter.
+  // The latest report to the root.
   struct report {
     std::uint64_t left = 0;
     bool suspects = false;
@@ -107,7 +107,7 @@ class group_host {
   std::uint64_t next_ = 0;  // the unit to read next, or being read
   std::uint64_t end_ = 0;
   bool alone_ = false;       // its unit was open on lost hosts
-  bool more_ = false;        // the arbiter will send more units
+  bool more_ = false;        // the root will send more units
   std::uint64_t ranks_ = 1;  // of the group, as planned
   bool fresh_ = false;
   bool reading_ = false;

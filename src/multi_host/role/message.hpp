@@ -13,7 +13,7 @@
 
 namespace skel::role {
 
-/// Identifies one appointment of a host by the arbiter; never reused. 0: none.
+/// Identifies one appointment of a host by the root; never reused. 0: none.
 using term_id = std::uint64_t;
 
 /// Pieces [first, first + count) of a unit.
@@ -30,7 +30,7 @@ inline constexpr std::uint64_t whole_unit = 1000;
 /// The term of a message to or from a host identifies the appointment that it concerns.
 namespace group_msg {
 
-// --- from the arbiter
+// --- from the root
 
 /// Units [first, end) for a host to read.
 struct units_to_lead {
@@ -109,7 +109,7 @@ struct returned {
   friend bool operator==(returned const&, returned const&) = default;
 };
 
-// --- from a host to the arbiter
+// --- from a host to the root
 
 /// The host has read its first unit.
 struct loaded {

@@ -4,17 +4,17 @@
 #include <concepts>
 #include <variant>
 
-#include "multi_host/role/arbiter.hpp"
 #include "multi_host/role/host.hpp"
-#include "multi_host/role/worker.hpp"
+#include "multi_host/role/member.hpp"
+#include "multi_host/role/root.hpp"
 
 namespace skel::role {
 
-/// The roles of one rank. `arbiter` is null except on the root while the run goes on.
+/// The roles of one rank. `root` is null except on the root while the run goes on.
 struct group_roles {
-  group_arbiter* arbiter = nullptr;
+  group_root* root = nullptr;
   group_host& host;
-  group_worker& worker;
+  group_member& member;
 };
 
 namespace detail {
@@ -26,22 +26,22 @@ concept one_of = (std::same_as<T, Others> || ...);
 inline void route(rank_id from, group_message const& m, group_roles const& to, group_actions& out) {
   using namespace group_msg;
   using detail::one_of;
-  if (to.arbiter != nullptr) to.arbiter->heard(from, out);
+  if (to.root != nullptr) to.root->heard(from, out);
   std::visit(
       [&]<class M>(M const& x) {
         if constexpr (one_of<M, lead, go, split, last_resort, request, begins, returned>) {
           to.host.on(from, x, out);
         } else if constexpr (one_of<M, packet>) {  // NOLINT(bugprone-branch-clone): a line per role
-          to.worker.on(from, x, out);
+          to.member.on(from, x, out);
         } else if constexpr (one_of<M, serve>) {
           to.host.on(from, x, out);
-          to.worker.on(from, x, out);
+          to.member.on(from, x, out);
         } else if constexpr (one_of<M, loaded, opens, left, unit_done, let_go>) {
-          if (to.arbiter != nullptr) to.arbiter->on(from, x, out);
+          if (to.root != nullptr) to.root->on(from, x, out);
         } else if (!for_roll_call(x)) {
-          to.worker.on(from, x, out);
-        } else if (auto const* const h = std::get_if<hello>(&x); h != nullptr && to.arbiter != nullptr) {
-          to.arbiter->on(from, *h, out);
+          to.member.on(from, x, out);
+        } else if (auto const* const h = std::get_if<hello>(&x); h != nullptr && to.root != nullptr) {
+          to.root->on(from, *h, out);
         }
       },
       m);

@@ -1,4 +1,4 @@
-// Actions of a stealer.
+// Actions of a steal_member.
 #pragma once
 
 #include <cstdint>

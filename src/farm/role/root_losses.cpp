@@ -1,10 +1,10 @@
 // The root of a farm after losses: it takes stock, and gives tasks that ran on lost ranks to one rank at a
 // time.
-#include "farm/role/ledger.hpp"
+#include "farm/role/root.hpp"
 
 namespace skel::role {
 
-void farm_ledger::lost(rank_id rank, farm_actions& out) {
+void farm_root::lost(rank_id rank, farm_actions& out) {
   if (!knows(rank) || !dealer_.alive(rank) || finished() || rank == config_.root) return;
   dealer_.lost(rank);
   suspects_.lost(rank);
@@ -24,7 +24,7 @@ void farm_ledger::lost(rank_id rank, farm_actions& out) {
     take_stock(out);
 }
 
-void farm_ledger::tick(farm_actions& out) {
+void farm_root::tick(farm_actions& out) {
   if (finished()) return;
   if (stopping()) {
     roll(out, &roll_call::tick);
@@ -49,7 +49,7 @@ void farm_ledger::tick(farm_actions& out) {
   if (stock_.tick(!roll_.lost_ranks().empty() || !audits_.faults().empty())) take_stock(out);
 }
 
-void farm_ledger::take_stock(farm_actions& out) {
+void farm_root::take_stock(farm_actions& out) {
   stock_.begin();
   for (rank_id r = 0; r < config_.ranks; ++r) {
     if (!dealer_.alive(r)) stock_.gone(r);
@@ -60,14 +60,14 @@ void farm_ledger::take_stock(farm_actions& out) {
   finish_stock(out);
 }
 
-void farm_ledger::on_stock(rank_id rank, farm::stock const& m, farm_actions& out) {
+void farm_root::on_stock(rank_id rank, farm::stock const& m, farm_actions& out) {
   if (!stock_.awaits(rank, m.round) || !tasks_exist(rank, m.held, out)) return;
   stock_.answered(rank, m.held);
   dealer_.holds(rank, count_tasks(m.held));
   finish_stock(out);
 }
 
-void farm_ledger::finish_stock(farm_actions& out) {
+void farm_root::finish_stock(farm_actions& out) {
   if (!stock_.complete()) return;
   if (!dealer_.dealt()) {
     stock_.end();
@@ -91,12 +91,12 @@ void farm_ledger::finish_stock(farm_actions& out) {
 
 // --- tasks that were running on lost ranks
 
-bool farm_ledger::may_blame(rank_id rank) const { return config_.most_losses > 0 && rank != config_.root; }
+bool farm_root::may_blame(rank_id rank) const { return config_.most_losses > 0 && rank != config_.root; }
 
 // Whether it matters what this rank runs: it may die of it, or others may copy it.
-bool farm_ledger::watches(rank_id rank) const { return may_blame(rank) || directs(); }
+bool farm_root::watches(rank_id rank) const { return may_blame(rank) || directs(); }
 
-void farm_ledger::on_begins(rank_id rank, farm::begins const& m, farm_actions& out) {
+void farm_root::on_begins(rank_id rank, farm::begins const& m, farm_actions& out) {
   if (stopping() || !tasks_exist(rank, m.running, out)) return;
   if (watches(rank) && !m.running.empty()) begun_.all(rank, dealer_.threads(rank), m.running, now_);
   told(rank, m.here);
@@ -106,7 +106,7 @@ void farm_ledger::on_begins(rank_id rank, farm::begins const& m, farm_actions& o
 
 // At the end of a round of stock-taking: suspects are the tasks that are neither recorded nor claimed and
 // were running on a rank that was lost before the round. They are given one by one, so the round claims them.
-void farm_ledger::find_suspects() {
+void farm_root::find_suspects() {
   auto const missing = [&](task_id id) { return !recorded_.contains(id) && !stock_.claimed().contains(id); };
   auto const before = suspects_.not_held().size();
   for (rank_id rank = 0; rank < config_.ranks; ++rank) {
@@ -123,7 +123,7 @@ void farm_ledger::find_suspects() {
 }
 
 // Gives each rank one suspect at a time, so that a further loss points to one task.
-void farm_ledger::give_suspects(farm_actions& out) {
+void farm_root::give_suspects(farm_actions& out) {
   if (stopping() || suspects_.empty()) return;
   for (rank_id const to : dealer_.takers_alone()) {
     if (suspects_.holds_one(to)) continue;

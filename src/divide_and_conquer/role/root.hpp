@@ -25,11 +25,11 @@ namespace skel::role {
 ///   `suspects`.
 ///
 /// Idle without losses. A regular value; events append their actions to `out`.
-class divide_takeovers {
+class divide_root {
  public:
-  divide_takeovers() = default;
+  divide_root() = default;
   /// `most_losses`: 0 never blames and always permits.
-  divide_takeovers(divide_config const& config, unsigned most_losses)
+  divide_root(divide_config const& config, unsigned most_losses)
       : groups_(config),
         most_losses_(most_losses),
         suspects_{books::value_type(most_losses == 0 ? 0 : most_losses + 1), books::value_type(most_losses)} {
@@ -44,7 +44,7 @@ class divide_takeovers {
   /// Ongoing losses have been repeated since the last tick.
   void tick(divide_actions& out);
 
-  friend bool operator==(divide_takeovers const&, divide_takeovers const&) = default;
+  friend bool operator==(divide_root const&, divide_root const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:

@@ -1,4 +1,4 @@
-#include "multi_host/role/arbiter.hpp"
+#include "multi_host/role/root.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@ namespace skel::role {
 
 namespace act = group_act;
 
-group_arbiter::group_arbiter(group_arbiter_config config)
+group_root::group_root(group_root_config config)
     : config_(std::move(config)), members_(config_.ranks), suspects_(config_.most_losses) {
   for (rank_id r = 0; r < std::min(config_.ranks, static_cast<rank_id>(config_.power.size())); ++r)
     members_[r].power = config_.power[static_cast<std::size_t>(r)];
@@ -17,10 +17,10 @@ group_arbiter::group_arbiter(group_arbiter_config config)
 
 // --- groups are formed
 
-void group_arbiter::begin(group_actions& out) { advance(out); }
+void group_root::begin(group_actions& out) { advance(out); }
 
 // Until the cost of units is known, groups are as small as possible, so that no rank waits for the trial.
-void group_arbiter::form(group_actions& out) {
+void group_root::form(group_actions& out) {
   trial_ = config_.group_size == 0 && config_.ranks > 1 && config_.units > 1;
   divide(std::max(1U, config_.group_size));
   gone_ = !config_.preloads || trial_ || groups_.empty();
@@ -35,7 +35,7 @@ void group_arbiter::form(group_actions& out) {
 }
 
 // Assigns all ranks and all units to groups.
-void group_arbiter::divide(unsigned size) {
+void group_root::divide(unsigned size) {
   std::vector<double> power;
   power.reserve(static_cast<std::size_t>(config_.ranks));
   for (rank_id r = 0; r < config_.ranks; ++r) power.push_back(power_of(r));
@@ -54,7 +54,7 @@ void group_arbiter::divide(unsigned size) {
   }
 }
 
-void group_arbiter::measured(unsigned group_size, group_actions& out) {
+void group_root::measured(unsigned group_size, group_actions& out) {
   if (!trial_) return;
   trial_ = false;
   if (group_size > 1) join(group_size, out);
@@ -63,7 +63,7 @@ void group_arbiter::measured(unsigned group_size, group_actions& out) {
 
 // Joins small groups into larger ones. A leader whose share starts where its new group's share starts goes
 // on. Units that the others have started are void, unless the root has their results.
-void group_arbiter::join(unsigned size, group_actions& out) {
+void group_root::join(unsigned size, group_actions& out) {
   auto before = std::exchange(groups_, {});
   // The group that each rank leads, or led last, or works for.
   std::vector<int> of_rank;
@@ -96,11 +96,11 @@ void group_arbiter::join(unsigned size, group_actions& out) {
 
 // --- queries
 
-bool group_arbiter::takes_ranks(group const& g) const {
+bool group_root::takes_ranks(group const& g) const {
   return !finished(g) && hosted(g) && g.left > config_.left_alone;
 }
 
-int group_arbiter::leads(rank_id r) const {
+int group_root::leads(rank_id r) const {
   for (int g = 0; g < groups(); ++g)
     if (of(g).host == r && !finished(of(g))) return g;
   return none;
@@ -108,7 +108,7 @@ int group_arbiter::leads(rank_id r) const {
 
 // Whether the rank's worker has nothing to do in its group. A rank that leads a unit that was open on lost
 // hosts does nothing else.
-bool group_arbiter::free_to_move(rank_id r) const {
+bool group_root::free_to_move(rank_id r) const {
   auto const& m = members_[r];
   if (!m.alive) return false;
   int const led = leads(r);
@@ -116,30 +116,30 @@ bool group_arbiter::free_to_move(rank_id r) const {
   return m.group == none || finished(of(m.group)) || of(m.group).left == 0;
 }
 
-int group_arbiter::workers(int g) const {
+int group_root::workers(int g) const {
   return static_cast<int>(std::count_if(members_.begin(), members_.end(),
                                         [&](member const& m) { return m.alive && m.group == g; }));
 }
 
-std::uint64_t group_arbiter::first_unrecorded(group const& g) const {
+std::uint64_t group_root::first_unrecorded(group const& g) const {
   auto u = g.first;
   while (u < g.end && recorded_.contains(u)) ++u;
   return u;
 }
 
-std::uint64_t group_arbiter::recorded_of(group const& g) const {
+std::uint64_t group_root::recorded_of(group const& g) const {
   std::uint64_t n = 0;
   for (auto u = g.first; u < g.end; ++u) n += recorded_.contains(u) ? 1 : 0;
   return n;
 }
 
-std::optional<rank_id> group_arbiter::works_for(rank_id rank) const {
+std::optional<rank_id> group_root::works_for(rank_id rank) const {
   auto const g = members_[rank].group;
   if (g == none || of(g).host == none) return std::nullopt;
   return of(g).host;
 }
 
-std::string group_arbiter::waits_for() const {
+std::string group_root::waits_for() const {
   std::string text;
   for (int g = 0; g < groups(); ++g)
     if (!finished(of(g)))
@@ -152,7 +152,7 @@ std::string group_arbiter::waits_for() const {
 // --- orders
 
 // Sends the rank its host, and the term whose work it need not finish.
-void group_arbiter::order(rank_id r, term_id ended, group_actions& out) const {
+void group_root::order(rank_id r, term_id ended, group_actions& out) const {
   auto const g = members_[r].group;
   group_msg::serve m{.ended = ended};
   if (g != none) {
@@ -163,7 +163,7 @@ void group_arbiter::order(rank_id r, term_id ended, group_actions& out) const {
 }
 
 // Assigns units up to the next one that was open on lost hosts, or one such unit alone.
-void group_arbiter::lead(group& g, group_actions& out) {
+void group_root::lead(group& g, group_actions& out) {
   auto const first = first_unrecorded(g);
   g.alone = suspects_.contains(first);
   g.opened = false;
@@ -179,7 +179,7 @@ void group_arbiter::lead(group& g, group_actions& out) {
 
 // Once the root has the results of all units assigned to a host, the host gets those that follow. The root
 // does not lead a unit that was open on lost hosts while other ranks live.
-void group_arbiter::lead_on(group_actions& out) {
+void group_root::lead_on(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     if (finished(of(g)) || !hosted(of(g)) || of(g).led_to >= of(g).end) continue;
     auto const first = first_unrecorded(of(g));
@@ -191,12 +191,12 @@ void group_arbiter::lead_on(group_actions& out) {
   }
 }
 
-bool group_arbiter::others_live() const {
+bool group_root::others_live() const {
   return std::any_of(members_.begin() + 1, members_.end(), [](member const& m) { return m.alive; });
 }
 
 // Cuts the share in two; the second part has no host yet.
-void group_arbiter::cut(int g, std::uint64_t where) {
+void group_root::cut(int g, std::uint64_t where) {
   auto& x = of(g);
   group tail;
   tail.first = where;
@@ -207,7 +207,7 @@ void group_arbiter::cut(int g, std::uint64_t where) {
   groups_.push_back(tail);
 }
 
-void group_arbiter::advance(group_actions& out) {
+void group_root::advance(group_actions& out) {
   if (complete()) {
     if (formed_) maybe_go(out);
     return;
@@ -231,7 +231,7 @@ void group_arbiter::advance(group_actions& out) {
 
 // --- a share without a living host
 
-void group_arbiter::appoint_where_missing(group_actions& out) {
+void group_root::appoint_where_missing(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     if (finished(of(g)) || hosted(of(g)) || suspects_.blames(first_unrecorded(of(g)))) continue;
     // If every rank leads, the first to finish takes the share. A host that was declared dead and is alive
@@ -242,7 +242,7 @@ void group_arbiter::appoint_where_missing(group_actions& out) {
 
 // Prefers a rank of the group, then one without work, then one of the largest group. The root leads no unit
 // that was open on lost hosts while other ranks live.
-rank_id group_arbiter::candidate(int g) const {
+rank_id group_root::candidate(int g) const {
   rank_id best = none;
   int best_class = 0;
   bool const spare_root = suspects_.contains(first_unrecorded(of(g))) && others_live();
@@ -257,7 +257,7 @@ rank_id group_arbiter::candidate(int g) const {
   return best;
 }
 
-void group_arbiter::appoint(int g, rank_id r, group_actions& out) {
+void group_root::appoint(int g, rank_id r, group_actions& out) {
   auto& x = of(g);
   rank_id const before = x.host;
   term_id const ended = x.term;
@@ -273,10 +273,10 @@ void group_arbiter::appoint(int g, rank_id r, group_actions& out) {
     if (members_[q].group == g || q == before || q == r) order(q, ended, out);
 }
 
-// --- ranks without work: arbiter_moves.cpp
+// --- ranks without work: root_moves.cpp
 
 // The host itself works if its group's workers are lost, or moved away before pieces came back.
-void group_arbiter::employ_hosts(group_actions& out) {
+void group_root::employ_hosts(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     auto const& x = of(g);
     if (finished(x) || !hosted(x) || x.left == 0 || workers(g) > 0) continue;
@@ -286,7 +286,7 @@ void group_arbiter::employ_hosts(group_actions& out) {
   }
 }
 
-void group_arbiter::maybe_go(group_actions& out) {
+void group_root::maybe_go(group_actions& out) {
   if (gone_) return;
   for (auto const& g : groups_)
     if (!finished(g) && hosted(g) && !g.loaded) return;
@@ -298,19 +298,19 @@ void group_arbiter::maybe_go(group_actions& out) {
 
 // --- events
 
-group_arbiter::group* group_arbiter::led_by(rank_id r, term_id term) {
+group_root::group* group_root::led_by(rank_id r, term_id term) {
   auto const g = std::find_if(groups_.begin(), groups_.end(),
                               [&](group const& x) { return x.host == r && x.term == term; });
   return g == groups_.end() ? nullptr : &*g;
 }
 
-void group_arbiter::heard(rank_id rank, group_actions& out) {
+void group_root::heard(rank_id rank, group_actions& out) {
   if (!members_.has(rank) || members_[rank].alive) return;
   members_[rank].alive = true;
   advance(out);
 }
 
-void group_arbiter::on(rank_id from, hello const& m, group_actions& out) {
+void group_root::on(rank_id from, hello const& m, group_actions& out) {
   if (!members_.has(from)) return;
   auto& x = members_[from];
   x.hello = true;
@@ -318,7 +318,7 @@ void group_arbiter::on(rank_id from, hello const& m, group_actions& out) {
   advance(out);
 }
 
-void group_arbiter::on(rank_id from, group_msg::left const& m, group_actions& out) {
+void group_root::on(rank_id from, group_msg::left const& m, group_actions& out) {
   if (auto* const g = led_by(from, m.term)) {
     g->left = m.amount + (g->end - g->led_to) * whole_unit;
     g->suspects = m.suspects;
@@ -326,18 +326,18 @@ void group_arbiter::on(rank_id from, group_msg::left const& m, group_actions& ou
   advance(out);
 }
 
-void group_arbiter::on(rank_id from, group_msg::opens const& m, group_actions& /*out*/) {
+void group_root::on(rank_id from, group_msg::opens const& m, group_actions& /*out*/) {
   if (!members_.has(from)) return;
   if (auto* const g = led_by(from, m.term)) g->opened = g->alone && m.unit == first_unrecorded(*g);
 }
 
-void group_arbiter::on(rank_id from, group_msg::loaded const& m, group_actions& out) {
+void group_root::on(rank_id from, group_msg::loaded const& m, group_actions& out) {
   if (auto* const g = led_by(from, m.term)) g->loaded = true;
   advance(out);
 }
 
 // Counts in any term: the results of a host that was declared dead are valid.
-void group_arbiter::on(rank_id from, group_msg::unit_done const& m, group_actions& out) {
+void group_root::on(rank_id from, group_msg::unit_done const& m, group_actions& out) {
   if (m.unit >= config_.units) {
     out.push_back(
         fail{fail::reason::protocol, "rank " + std::to_string(from) + " names units that do not exist"});
@@ -350,7 +350,7 @@ void group_arbiter::on(rank_id from, group_msg::unit_done const& m, group_action
   advance(out);
 }
 
-void group_arbiter::lost(rank_id rank, group_actions& out) {
+void group_root::lost(rank_id rank, group_actions& out) {
   if (rank == 0 || !members_.has(rank)) return;
   lost_.lost(rank);
   if (!std::exchange(members_[rank].alive, false)) return;
@@ -358,7 +358,7 @@ void group_arbiter::lost(rank_id rank, group_actions& out) {
   advance(out);
 }
 
-std::uint64_t group_arbiter::hash() const {
+std::uint64_t group_root::hash() const {
   digest d;
   auto const number = [](int n) { return static_cast<std::uint64_t>(n + 1); };
   for (auto const& g : groups_)

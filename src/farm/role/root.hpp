@@ -20,7 +20,7 @@
 
 namespace skel::role {
 
-struct farm_ledger_config {
+struct farm_root_config {
   rank_id root = 0;
   rank_id ranks = 0;                   ///< of the run, the root included
   rank_id first_worker = 0;            ///< this rank and those after it compute
@@ -49,7 +49,7 @@ struct farm_ledger_config {
   bool resumed = false;
   range_list restored{};  ///< tasks with results from the earlier run; they are not given
   [[nodiscard]] rank_id workers() const { return ranks - first_worker; }
-  friend bool operator==(farm_ledger_config const&, farm_ledger_config const&) = default;
+  friend bool operator==(farm_root_config const&, farm_root_config const&) = default;
 };
 
 /// Records the first result of each task. A task counts as given until its result is back: after a loss the
@@ -58,10 +58,10 @@ struct farm_ledger_config {
 /// ended it and go to one rank at a time (suspects). Tasks that threw (failed_tasks) run again or are left
 /// out, as config.on_error says. Some tasks run on two ranks that must agree (farm_audits), as config.audit
 /// says. A regular value; events append their actions to `out`.
-class farm_ledger {
+class farm_root {
  public:
-  farm_ledger() = default;
-  explicit farm_ledger(farm_ledger_config config);
+  farm_root() = default;
+  explicit farm_root(farm_root_config config);
 
   void begin(farm_actions& out);
   /// Sets the time of the following events, in seconds since some fixed moment.
@@ -118,7 +118,7 @@ class farm_ledger {
   [[nodiscard]] bool is_suspect(task_id id) const { return suspects_.contains(id); }
   /// Whether too many lost ranks were running it to give it again.
   [[nodiscard]] bool blames(task_id id) const { return suspects_.blames(id); }
-  friend bool operator==(farm_ledger const&, farm_ledger const&) = default;
+  friend bool operator==(farm_root const&, farm_root const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -183,7 +183,7 @@ class farm_ledger {
   void dismiss(rank_id rank, task_id task, farm_actions& out);
   void enlist_root(farm_actions& out);
 
-  farm_ledger_config config_;
+  farm_root_config config_;
   roll_call roll_;
   farm_dealer dealer_;
   stock_taking stock_;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "farm/role/ledger.hpp"
+#include "farm/role/root.hpp"
 
 namespace skel::role {
 
-void farm_ledger::audit(rank_id rank, range_list const& ranges, farm_actions& out) {
+void farm_root::audit(rank_id rank, range_list const& ranges, farm_actions& out) {
   range_list plain;
   std::vector<task_id> chosen;
   for (auto const& r : ranges)
@@ -38,7 +38,7 @@ void farm_ledger::audit(rank_id rank, range_list const& ranges, farm_actions& ou
   release_of(rank, out);
 }
 
-void farm_ledger::judge(task_id id, farm_actions& out) {
+void farm_root::judge(task_id id, farm_actions& out) {
   if (auto const version = audits_.agreed(id)) {
     settle_audit(id, *version, true, out);
   } else if (auto const& all = audits_.answers(id); all.size() > 2) {
@@ -49,12 +49,12 @@ void farm_ledger::judge(task_id id, farm_actions& out) {
   }
 }
 
-void farm_ledger::disagree(task_id id, std::string text, farm_actions& out) {
+void farm_root::disagree(task_id id, std::string text, farm_actions& out) {
   auto const last = audits_.answers(id).back().rank;
   roll(out, &roll_call::task_failed, id, last, std::move(text));
 }
 
-void farm_ledger::settle_audit(task_id id, std::uint64_t version, bool checked, farm_actions& out) {
+void farm_root::settle_audit(task_id id, std::uint64_t version, bool checked, farm_actions& out) {
   recorded_.insert(id);
   settle({id, 1, 1});
   out.push_back(farm::accept{id, version});
@@ -66,7 +66,7 @@ void farm_ledger::settle_audit(task_id id, std::uint64_t version, bool checked, 
 }
 
 // Asks other ranks to repeat open audits.
-void farm_ledger::give_audits(farm_actions& out) {
+void farm_root::give_audits(farm_actions& out) {
   if (!audits_.on()) return;
   for (task_id const id : audits_.waiting()) {
     if (stopping()) return;
@@ -92,7 +92,7 @@ void farm_ledger::give_audits(farm_actions& out) {
 }
 
 // There is no other rank that could repeat the task.
-void farm_ledger::give_up_audit(task_id id, farm_actions& out) {
+void farm_root::give_up_audit(task_id id, farm_actions& out) {
   auto const& all = audits_.answers(id);
   if (all.size() == 1)
     settle_audit(id, all.front().version, false, out);
@@ -104,12 +104,12 @@ void farm_ledger::give_up_audit(task_id id, farm_actions& out) {
 }
 
 // The sink may have the results of a rank none of whose audited results is in doubt.
-void farm_ledger::release_of(rank_id rank, farm_actions& out) {
+void farm_root::release_of(rank_id rank, farm_actions& out) {
   if (config_.audit_holds || audits_.at_fault(rank) || audits_.any_open(rank)) return;
   release(rank, out);
 }
 
-void farm_ledger::release(rank_id rank, farm_actions& out) {
+void farm_root::release(rank_id rank, farm_actions& out) {
   auto const tasks = audits_.release(rank);
   if (tasks.empty()) return;
   out.push_back(farm::release{rank});
@@ -117,7 +117,7 @@ void farm_ledger::release(rank_id rank, farm_actions& out) {
 }
 
 // The rank is at fault: it computes nothing more, and its results are computed again.
-void farm_ledger::dismiss(rank_id rank, task_id task, farm_actions& out) {
+void farm_root::dismiss(rank_id rank, task_id task, farm_actions& out) {
   auto again = audits_.blame(rank, task);
   for (auto const& r : again)
     for (std::uint64_t i = 0; i < r.count; ++i) recorded_.erase(r[i]);
@@ -146,7 +146,7 @@ void farm_ledger::dismiss(rank_id rank, task_id task, farm_actions& out) {
 }
 
 // If no other rank computes any more, the root does, unless it is at fault itself.
-void farm_ledger::enlist_root(farm_actions& out) {
+void farm_root::enlist_root(farm_actions& out) {
   if (audits_.at_fault(config_.root)) {
     if (dealer_.any_computes()) return;
     roll(out, &roll_call::task_failed, audits_.faults().front().task, config_.root,

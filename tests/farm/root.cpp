@@ -1,5 +1,5 @@
-// The root's ledger alone: how often it takes stock, which the harness does not check.
-#include "farm/role/ledger.hpp"
+// The root's root alone: how often it takes stock, which the harness does not check.
+#include "farm/role/root.hpp"
 
 #include <utility>
 #include <variant>
@@ -10,19 +10,19 @@ namespace {
 
 namespace role = skel::role;
 
-// A ledger with ranks 0 ... 3, of which rank 3 is lost, that hold all tasks. Time passes, results arrive.
+// A root with ranks 0 ... 3, of which rank 3 is lost, that hold all tasks. Time passes, results arrive.
 struct book {
-  role::farm_ledger ledger;
+  role::farm_root root;
   int stocks = 0;  // number of rounds so far
 
   book() {
-    role::farm_ledger_config c;
+    role::farm_root_config c;
     c.ranks = 4;
     c.tasks = 1000;
     c.policy = skel::schedule::blocks{}.policy();
-    ledger = role::farm_ledger(c);
+    root = role::farm_root(c);
     role::farm_actions list;
-    for (int r = 0; r < 4; ++r) ledger.on(r, role::call_message(role::hello{}), list);
+    for (int r = 0; r < 4; ++r) root.on(r, role::call_message(role::hello{}), list);
   }
   // Every living rank except `silent` answers that it holds `claimed`.
   void answer(role::farm_actions& list, skel::task_range claimed, int silent = -1) {
@@ -32,20 +32,20 @@ struct book {
       if (asked == nullptr) continue;
       stocks += s->to == 0 ? 1 : 0;
       if (s->to == silent) continue;
-      ledger.on(s->to, role::farm::stock{asked->round, 0, {claimed}}, list);
+      root.on(s->to, role::farm::stock{asked->round, 0, {claimed}}, list);
     }
   }
   void lose(int rank, skel::task_range claimed) {
     role::farm_actions list;
-    ledger.lost(rank, list);
+    root.lost(rank, list);
     answer(list, claimed);
   }
   void pass(int ticks, skel::task_range claimed, int silent = -1) {
     for (int i = 0; i < ticks; ++i) {
       role::farm_actions list;
-      ledger.lost(3, list);     // as the engine says on every tick
-      ledger.sunk(0, 0, list);  // the run makes progress
-      ledger.tick(list);
+      root.lost(3, list);     // as the engine says on every tick
+      root.sunk(0, 0, list);  // the run makes progress
+      root.tick(list);
       answer(list, claimed, silent);
     }
   }
@@ -75,7 +75,7 @@ TEST_CASE("incomplete stock is taken again soon, and a round without an answer i
   b.pass(100, everything);
   auto before = b.stocks;
   b.pass(64, {0, 900, 1});
-  CHECK(b.ledger.handed_out_again() > 0);
+  CHECK(b.root.handed_out_again() > 0);
   CHECK(b.stocks >= before + 2);
   b.pass(200, everything);
   before = b.stocks;
@@ -87,8 +87,8 @@ TEST_CASE("no stock is taken while no rank is lost and the run makes progress") 
   book b;
   for (int i = 0; i < 100; ++i) {
     role::farm_actions list;
-    b.ledger.sunk(0, 0, list);
-    b.ledger.tick(list);
+    b.root.sunk(0, 0, list);
+    b.root.tick(list);
     b.answer(list, everything);
   }
   CHECK(b.stocks == 0);

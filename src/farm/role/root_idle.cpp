@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "farm/role/late_tasks.hpp"
-#include "farm/role/ledger.hpp"
+#include "farm/role/root.hpp"
 
 namespace skel::role {
 
@@ -15,11 +15,11 @@ constexpr double look_again = 0.01;
 constexpr double in_vain = 5e-6;
 }  // namespace
 
-void farm_ledger::told(rank_id rank, std::optional<farm::load> const& here) {
+void farm_root::told(rank_id rank, std::optional<farm::load> const& here) {
   if (here) dealer_.loads().told(rank, *here);
 }
 
-void farm_ledger::on_ask(rank_id rank, farm::ask const& m, farm_actions& out) {
+void farm_root::on_ask(rank_id rank, farm::ask const& m, farm_actions& out) {
   if (directs()) {
     told(rank, m.here);
     if (m.refused_by && knows(*m.refused_by)) dealer_.loads().found_empty(*m.refused_by);
@@ -32,7 +32,7 @@ void farm_ledger::on_ask(rank_id rank, farm::ask const& m, farm_actions& out) {
 }
 
 // Returns true if the rank was given a victim or, with `copies`, a copy.
-bool farm_ledger::direct(rank_id rank, bool copies, farm_actions& out) {
+bool farm_root::direct(rank_id rank, bool copies, farm_actions& out) {
   if (stopping()) return false;
   auto& loads = dealer_.loads();
   if (auto const theft = loads.theft_for(rank)) {
@@ -43,12 +43,12 @@ bool farm_ledger::direct(rank_id rank, bool copies, farm_actions& out) {
   return copies && config_.policy.copies && give_copy(rank, out);
 }
 
-bool farm_ledger::may_copy(rank_id owner, task_range const& tasks) const {
+bool farm_root::may_copy(rank_id owner, task_range const& tasks) const {
   return dealer_.alive(owner) && !recorded_.contains(tasks.last()) && !suspects_.contains(tasks.last()) &&
          !(config_.root_in_place && owner == config_.root);
 }
 
-bool farm_ledger::give_copy(rank_id rank, farm_actions& out) {
+bool farm_root::give_copy(rank_id rank, farm_actions& out) {
   double const speed = dealer_.loads().speed_of_thread(rank);
   bool const searched = now_ < vain_until_;
   if (searched && speed <= vain_speed_) return false;
@@ -69,7 +69,7 @@ bool farm_ledger::give_copy(rank_id rank, farm_actions& out) {
 
 // Serves ranks that asked in vain, once there is something for them. Late tasks are searched for at
 // intervals, because that looks at all ranks. `at_once`: skip the pause.
-void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
+void farm_root::direct_idle(bool at_once, farm_actions& out) {
   auto const& loads = dealer_.loads();
   if (loads.idle().empty() || stopping() || !no_more() || !dealer_.pool().empty()) return;
   bool const copies = at_once || now_ >= looked_ + look_again;
@@ -93,7 +93,7 @@ void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
 
 // While other tasks wait: gives copies of those that would end after all others to fast ranks, which run them
 // next.
-void farm_ledger::give_early_copies(farm_actions& out) {
+void farm_root::give_early_copies(farm_actions& out) {
   if (!directs() || !config_.policy.copies || stopping() || !no_more() || dealer_.holds_back()) return;
   auto const& loads = dealer_.loads();
   auto const& pool = dealer_.pool();

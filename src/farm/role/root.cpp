@@ -1,4 +1,4 @@
-#include "farm/role/ledger.hpp"
+#include "farm/role/root.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ constexpr double most_per_message_time = 3;
 constexpr std::uint64_t shortest_spacing = 100, longest_spacing = 204'800;  // microseconds
 }  // namespace
 
-farm_ledger::farm_ledger(farm_ledger_config config)
+farm_root::farm_root(farm_root_config config)
     : config_(std::move(config)),
       roll_(config_.ranks, config_.call_hash),
       stock_(config_.ranks),
@@ -42,7 +42,7 @@ farm_ledger::farm_ledger(farm_ledger_config config)
 
 // --- messages to the ranks
 
-void farm_ledger::tell(call_messages& told, farm_actions& out) {
+void farm_root::tell(call_messages& told, farm_actions& out) {
   if (roll_.stopping()) {
     dealer_.stop();
     stock_.end();
@@ -50,7 +50,7 @@ void farm_ledger::tell(call_messages& told, farm_actions& out) {
   for (auto& m : told) out.push_back(farm::send{m.to, std::move(m.what)});
 }
 
-void farm_ledger::give(farm_actions& out) {
+void farm_root::give(farm_actions& out) {
   for (auto& a : decided_) {
     if (a.tasks.empty()) {
       dealer_.loads().waits_in_vain(a.rank);
@@ -68,24 +68,24 @@ void farm_ledger::give(farm_actions& out) {
   decided_.clear();
 }
 
-void farm_ledger::serve_all(farm_actions& out) {
+void farm_root::serve_all(farm_actions& out) {
   dealer_.serve_all(no_more(), decided_);
   give(out);
 }
 
-void farm_ledger::push(farm_actions& out) {
+void farm_root::push(farm_actions& out) {
   dealer_.push(decided_);
   give(out);
 }
 
 // --- the source and the sink
 
-void farm_ledger::begin(farm_actions& out) {
+void farm_root::begin(farm_actions& out) {
   if (!source_ended_ || restored_fit(out)) maybe_complete(out);
 }
 
 // Restored results must belong to tasks of this source, or the run could never be complete.
-bool farm_ledger::restored_fit(farm_actions& out) {
+bool farm_root::restored_fit(farm_actions& out) {
   if (restored_end_ <= available_) return true;
   source_failed("it has " + std::to_string(available_) +
                     " tasks, but the checkpoint holds the result of task " +
@@ -94,7 +94,7 @@ bool farm_ledger::restored_fit(farm_actions& out) {
   return false;
 }
 
-void farm_ledger::supplied(std::uint64_t available, bool ended, farm_actions& out) {
+void farm_root::supplied(std::uint64_t available, bool ended, farm_actions& out) {
   if (stopping()) return;
   if (available > available_) {
     auto const fresh = recorded_.missing(available_, available, {});
@@ -113,7 +113,7 @@ void farm_ledger::supplied(std::uint64_t available, bool ended, farm_actions& ou
   maybe_complete(out);
 }
 
-void farm_ledger::sunk(std::uint64_t count, task_id next, farm_actions& out) {
+void farm_root::sunk(std::uint64_t count, task_id next, farm_actions& out) {
   sunk_ = count;
   sink_next_ = next;
   dealer_.pool().sunk(count + left_out_, next);
@@ -125,11 +125,11 @@ void farm_ledger::sunk(std::uint64_t count, task_id next, farm_actions& out) {
   maybe_complete(out);
 }
 
-void farm_ledger::resize_window(std::uint64_t tasks) {
+void farm_root::resize_window(std::uint64_t tasks) {
   dealer_.pool().resize_window(std::min(config_.window, std::max(tasks, dealer_.all_threads())));
 }
 
-void farm_ledger::maybe_complete(farm_actions& out) {
+void farm_root::maybe_complete(farm_actions& out) {
   if (audits_.on() && config_.audit_holds && !stopping() && source_ended_ && recorded_.count() == available_)
     for (rank_id r = 0; r < config_.ranks; ++r) release(r, out);
   // The sink may still throw while results wait for it, so the run ends only when it has received all.
@@ -137,24 +137,22 @@ void farm_ledger::maybe_complete(farm_actions& out) {
     roll(out, &roll_call::done, sunk_);
 }
 
-void farm_ledger::sink_failed(task_id id, std::string text, farm_actions& out) {
+void farm_root::sink_failed(task_id id, std::string text, farm_actions& out) {
   roll(out, &roll_call::sink_failed, id, std::move(text));
 }
-void farm_ledger::source_failed(std::string text, farm_actions& out) {
+void farm_root::source_failed(std::string text, farm_actions& out) {
   roll(out, &roll_call::source_failed, std::move(text));
 }
-void farm_ledger::stop_early(farm_actions& out) { roll(out, &roll_call::stop_early); }
-void farm_ledger::abort(std::string text, farm_actions& out) {
-  roll(out, &roll_call::abort, std::move(text));
-}
+void farm_root::stop_early(farm_actions& out) { roll(out, &roll_call::stop_early); }
+void farm_root::abort(std::string text, farm_actions& out) { roll(out, &roll_call::abort, std::move(text)); }
 
-void farm_ledger::hold_back(bool on, farm_actions& out) {
+void farm_root::hold_back(bool on, farm_actions& out) {
   dealer_.hold_back(on);
   if (!on && !finished()) serve_all(out);
 }
 
 // Rounded to powers of two, so that small changes cause no messages.
-void farm_ledger::message_cost(double seconds) {
+void farm_root::message_cost(double seconds) {
   double const all = most_per_message_time * static_cast<double>(config_.workers()) * seconds;
   std::uint64_t wanted = shortest_spacing;
   while (wanted < longest_spacing && static_cast<double>(wanted) * 1e-6 < all) wanted *= 2;
@@ -163,7 +161,7 @@ void farm_ledger::message_cost(double seconds) {
 
 // --- messages
 
-void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
+void farm_root::on(rank_id from, farm_message const& m, farm_actions& out) {
   if (!knows(from)) return;
   if (finished()) {  // the rank has not heard of the end
     if (from != config_.root) {
@@ -199,9 +197,9 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
   }
 }
 
-void farm_ledger::on_hello(rank_id rank, hello const& m, farm_actions& out) {
+void farm_root::on_hello(rank_id rank, hello const& m, farm_actions& out) {
   if (dealer_.hello(rank, m.threads, m.power)) {
-    stock_.moved();  // a repetition by a worker that has heard nothing is not progress
+    stock_.moved();  // a repetition by a member that has heard nothing is not progress
     if (config_.tasks && !config_.resumed && rank >= config_.first_worker && watches(rank))
       begun_.given(rank, dealer_.threads(rank),
                    known_share(config_.policy, *config_.tasks, config_.workers(), rank - config_.first_worker,
@@ -221,7 +219,7 @@ void farm_ledger::on_hello(rank_id rank, hello const& m, farm_actions& out) {
 }
 
 // Called when all living ranks have said hello with their power.
-void farm_ledger::deal(farm_actions& out) {
+void farm_root::deal(farm_actions& out) {
   if (!source_ended_ || !dealer_.may_deal()) return;
   dealer_.deal(recorded_.missing(0, available_, {}), decided_);
   give(out);
@@ -229,14 +227,14 @@ void farm_ledger::deal(farm_actions& out) {
 }
 
 // Task numbers come from another process, so they are checked before they become bits of a set.
-bool farm_ledger::tasks_exist(rank_id rank, range_list const& ranges, farm_actions& out) {
+bool farm_root::tasks_exist(rank_id rank, range_list const& ranges, farm_actions& out) {
   if (std::all_of(ranges.begin(), ranges.end(), [&](auto const& r) { return r.last() < available_; }))
     return true;
   abort("rank " + std::to_string(rank) + " speaks of tasks that do not exist", out);
   return false;
 }
 
-void farm_ledger::on_results(rank_id rank, farm::results const& m, farm_actions& out) {
+void farm_root::on_results(rank_id rank, farm::results const& m, farm_actions& out) {
   if (stopping() || !tasks_exist(rank, m.ranges, out) || !tasks_exist(rank, m.begun, out)) return;
   stock_.moved();
   if (watches(rank)) begun_.results(rank, dealer_.threads(rank), m.ranges, m.begun, now_);
@@ -259,7 +257,7 @@ void farm_ledger::on_results(rank_id rank, farm::results const& m, farm_actions&
   maybe_complete(out);
 }
 
-void farm_ledger::record(range_list const& ranges, farm_actions& out) {
+void farm_root::record(range_list const& ranges, farm_actions& out) {
   for (auto const& r : ranges)
     for (auto const& fresh : recorded_.insert(r)) {
       settle(fresh);
@@ -268,14 +266,14 @@ void farm_ledger::record(range_list const& ranges, farm_actions& out) {
     }
 }
 
-void farm_ledger::settle(task_range const& fresh) {
+void farm_root::settle(task_range const& fresh) {
   // The task may be back in the pool and not yet given again.
   if (handed_out_again_ > 0) dealer_.pool().remove(fresh, recorded_);
   failed_.settle(fresh);
 }
 
 // One value for all of `ranges`: if some tasks count already, the value is refused and the others run again.
-void farm_ledger::record_merged(range_list const& ranges, farm_actions& out) {
+void farm_root::record_merged(range_list const& ranges, farm_actions& out) {
   task_set seen;
   bool once = true;
   for (auto const& r : ranges) {
@@ -299,12 +297,12 @@ void farm_ledger::record_merged(range_list const& ranges, farm_actions& out) {
   push(out);
 }
 
-void farm_ledger::put_back(range_list const& ranges) {
+void farm_root::put_back(range_list const& ranges) {
   dealer_.pool().put_back(ranges);
   handed_out_again_ += count_tasks(ranges);
 }
 
-range_list farm_ledger::not_recorded(range_list const& ranges) const {
+range_list farm_root::not_recorded(range_list const& ranges) const {
   range_list left;
   for (auto const& r : ranges) {
     if (!recorded_.intersects(r)) {
@@ -317,7 +315,7 @@ range_list farm_ledger::not_recorded(range_list const& ranges) const {
   return left;
 }
 
-std::uint64_t farm_ledger::hash() const {
+std::uint64_t farm_root::hash() const {
   digest d;
   d.add(roll_.hash()).add(available_).add(source_ended_).add(sunk_).add(handed_out_again_);
   d.add(spacing_).add(copies_).add(recorded_.count()).add(recorded_.low_water());

@@ -1,4 +1,4 @@
-#include "farm/role/team_worker.hpp"
+#include "farm/role/team_member.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,11 +10,11 @@ namespace {
 constexpr unsigned hello_again = 8;
 }  // namespace
 
-void team_worker::say_hello(team_actions& out) const {
+void team_member::say_hello(team_actions& out) const {
   out.push_back(tell_root{hello{config_.call_hash, config_.computes ? 1U : 0U, 0}});
 }
 
-void team_worker::on(rank_id /*from*/, team_message const& m, team_actions& out) {
+void team_member::on(rank_id /*from*/, team_message const& m, team_actions& out) {
   if (attendance_.ended()) return;
   if (auto const* const r = std::get_if<team::run>(&m)) {
     job_ = *r;
@@ -32,12 +32,12 @@ void team_worker::on(rank_id /*from*/, team_message const& m, team_actions& out)
   }
 }
 
-void team_worker::cancel(rank_id because_of, std::string text, team_actions& out) {
+void team_member::cancel(rank_id because_of, std::string text, team_actions& out) {
   if (std::exchange(cancelled_, true)) return;
   out.push_back(team::abandon{because_of, std::move(text)});
 }
 
-void team_worker::ended(std::optional<std::string> failure, team_actions& out) {
+void team_member::ended(std::optional<std::string> failure, team_actions& out) {
   if (!job_) return;
   auto const job = std::exchange(job_, std::nullopt)->job;
   if (attendance_.ended()) return;
@@ -46,11 +46,11 @@ void team_worker::ended(std::optional<std::string> failure, team_actions& out) {
   attendance_.quiet(out);
 }
 
-void team_worker::overran(std::string text, team_actions& out) {
+void team_member::overran(std::string text, team_actions& out) {
   if (job_ && !attendance_.ended()) say(team::overran{job_->job, std::move(text)}, out);
 }
 
-void team_worker::lost(rank_id rank, team_actions& out) {
+void team_member::lost(rank_id rank, team_actions& out) {
   if (attendance_.ended()) return;
   bool const root = attendance_.lost(rank, out);
   if (!job_) return;
@@ -62,7 +62,7 @@ void team_worker::lost(rank_id rank, team_actions& out) {
   cancel(rank, "lost rank " + std::to_string(rank) + " of the team", out);
 }
 
-void team_worker::tick(team_actions& out) {
+void team_member::tick(team_actions& out) {
   if (attendance_.ended() || ++ticks_ % hello_again != 0) return;
   if (!attendance_.told_stopped()) say_hello(out);
   attendance_.say_again(out);

@@ -1,4 +1,4 @@
-#include "farm/role/team_ledger.hpp"
+#include "farm/role/team_root.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr unsigned longest_wait = 2;
 }  // namespace
 
-team_ledger::team_ledger(team_ledger_config config)
+team_root::team_root(team_root_config config)
     : config_(std::move(config)),
       window_(config_.window),
       roll_(config_.ranks, config_.call_hash),
@@ -23,14 +23,14 @@ team_ledger::team_ledger(team_ledger_config config)
   }
 }
 
-void team_ledger::tell(call_messages& told, team_actions& out) const {
+void team_root::tell(call_messages& told, team_actions& out) const {
   for (auto& m : told) out.push_back(team::send{m.to, std::move(m.what)});
 }
 
 // --- the source and the sink
 
-void team_ledger::supplied(std::uint64_t available, bool ended, std::span<int const> sizes,
-                           std::span<double const> costs, team_actions& out) {
+void team_root::supplied(std::uint64_t available, bool ended, std::span<int const> sizes,
+                         std::span<double const> costs, team_actions& out) {
   if (stopping()) return;
   costs_.assign(costs.begin(), costs.end());
   for (task_id id = available_; id < available; ++id) {
@@ -61,41 +61,39 @@ void team_ledger::supplied(std::uint64_t available, bool ended, std::span<int co
   maybe_complete(out);
 }
 
-void team_ledger::sunk(std::uint64_t count, task_id next, team_actions& out) {
+void team_root::sunk(std::uint64_t count, task_id next, team_actions& out) {
   sunk_ = count;
   sink_next_ = next;
   if (config_.window > 0) form(out);
   maybe_complete(out);
 }
 
-void team_ledger::resize_window(std::uint64_t tasks) {
+void team_root::resize_window(std::uint64_t tasks) {
   window_ = std::min(config_.window, std::max<std::uint64_t>(tasks, able_));
 }
 
 // The sink may still throw while results wait for it, so the run ends only when it has received all.
-void team_ledger::maybe_complete(team_actions& out) {
+void team_root::maybe_complete(team_actions& out) {
   if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ + left_out_ == available_)
     roll(out, &roll_call::done, sunk_);
 }
 
-void team_ledger::sink_failed(task_id id, std::string text, team_actions& out) {
+void team_root::sink_failed(task_id id, std::string text, team_actions& out) {
   roll(out, &roll_call::sink_failed, id, std::move(text));
 }
-void team_ledger::source_failed(std::string text, team_actions& out) {
+void team_root::source_failed(std::string text, team_actions& out) {
   roll(out, &roll_call::source_failed, std::move(text));
 }
-void team_ledger::stop_early(team_actions& out) {
+void team_root::stop_early(team_actions& out) {
   roll_.count(sunk_, handed_out_again_);
   roll(out, &roll_call::stop_early);
 }
-void team_ledger::abort(std::string text, team_actions& out) {
-  roll(out, &roll_call::abort, std::move(text));
-}
+void team_root::abort(std::string text, team_actions& out) { roll(out, &roll_call::abort, std::move(text)); }
 
 // --- teams
 
 // Counts the ranks that may compute. The root does if no other rank is left.
-void team_ledger::count_able() {
+void team_root::count_able() {
   able_ = 0;
   for (rank_id r = config_.first_worker; r < config_.ranks; ++r)
     if (!lost_.is_lost(r)) ++able_;
@@ -105,7 +103,7 @@ void team_ledger::count_able() {
   update_free(config_.root);
 }
 
-void team_ledger::update_free(rank_id rank) {
+void team_root::update_free(rank_id rank) {
   auto const& m = members_[rank];
   bool const computes = rank >= config_.first_worker || (enlisted_ && rank == config_.root);
   if (!lost_.is_lost(rank) && m.hello && computes && !m.inside && !m.held)
@@ -114,7 +112,7 @@ void team_ledger::update_free(rank_id rank) {
     free_.erase(rank);
 }
 
-bool team_ledger::has_room(task_id id) const {
+bool team_root::has_room(task_id id) const {
   if (window_ == 0) return true;
   if (config_.ordered) return id < sink_next_ + window_;
   return available_ - pooled_ - accused_.size() < sunk_ + left_out_ + window_;
@@ -122,7 +120,7 @@ bool team_ledger::has_room(task_id id) const {
 
 // The task that begins next, and the size of its team. While the largest task waits for ranks, smaller ones
 // may pass it, but not for ever.
-team_ledger::waiting_tasks::iterator team_ledger::next_task(std::uint64_t& size) {
+team_root::waiting_tasks::iterator team_root::next_task(std::uint64_t& size) {
   bool largest = true;
   for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
     if (!has_room(at->second.front().first)) continue;
@@ -137,7 +135,7 @@ team_ledger::waiting_tasks::iterator team_ledger::next_task(std::uint64_t& size)
 }
 
 // The first teams wait a little for all ranks: formed of those that come first, they would span hosts.
-void team_ledger::form(team_actions& out) {
+void team_root::form(team_actions& out) {
   if (!all_here_ && ticks_ < longest_wait) {
     for (rank_id r = config_.first_worker; r < config_.ranks; ++r)
       if (!lost_.is_lost(r) && !members_[r].hello) return;
@@ -158,7 +156,7 @@ void team_ledger::form(team_actions& out) {
 }
 
 // Takes the free ranks that lie closest together: they are likely to share hosts.
-std::vector<rank_id> team_ledger::take_ranks(std::size_t count) {
+std::vector<rank_id> team_root::take_ranks(std::size_t count) {
   std::vector<rank_id> const all(free_.begin(), free_.end());
   std::size_t best = 0;
   for (std::size_t i = 1; i + count <= all.size(); ++i)
@@ -167,7 +165,7 @@ std::vector<rank_id> team_ledger::take_ranks(std::size_t count) {
   return {first, first + static_cast<std::ptrdiff_t>(count)};
 }
 
-void team_ledger::give(task_id task, std::uint64_t wanted, std::vector<rank_id> ranks, team_actions& out) {
+void team_root::give(task_id task, std::uint64_t wanted, std::vector<rank_id> ranks, team_actions& out) {
   job_id const id = ++last_job_;
   auto const old = teams_.find(members_[ranks.front()].team);
   job_id const formed = old != teams_.end() && old->second == ranks ? old->first : id;
@@ -190,12 +188,12 @@ void team_ledger::give(task_id task, std::uint64_t wanted, std::vector<rank_id> 
 }
 
 // Whether task a is to begin before b, if their teams are of one size.
-bool team_ledger::before(task_id a, task_id b) const {
+bool team_root::before(task_id a, task_id b) const {
   if (costs_.empty() || costs_[a] == costs_[b]) return a < b;
   return costs_[a] > costs_[b];
 }
 
-void team_ledger::put_back(task_id task, std::uint64_t wanted) {
+void team_root::put_back(task_id task, std::uint64_t wanted) {
   auto& same = waiting_[wanted];
   auto const at = std::lower_bound(same.begin(), same.end(), task,
                                    [&](auto const& r, task_id id) { return before(r.first, id); });
@@ -205,7 +203,7 @@ void team_ledger::put_back(task_id task, std::uint64_t wanted) {
 
 // --- the end of a task
 
-void team_ledger::on(rank_id from, team_message const& m, team_actions& out) {
+void team_root::on(rank_id from, team_message const& m, team_actions& out) {
   if (!members_.has(from)) return;
   if (finished()) {  // the rank has not heard of the end
     if (from != config_.root) {
@@ -239,13 +237,13 @@ void team_ledger::on(rank_id from, team_message const& m, team_actions& out) {
   }
 }
 
-bool team_ledger::awaits_result(rank_id from, job_id id) const {
+bool team_root::awaits_result(rank_id from, job_id id) const {
   auto const at = jobs_.find(id);
   return !finished() && at != jobs_.end() && at->second.ranks.front() == from &&
          at->second.inside.contains(from);
 }
 
-void team_ledger::on_ended(rank_id from, team::ended const& m, team_actions& out) {
+void team_root::on_ended(rank_id from, team::ended const& m, team_actions& out) {
   auto& who = members_[from];
   if (who.inside != m.job) return;
   who.inside.reset();
@@ -267,7 +265,7 @@ void team_ledger::on_ended(rank_id from, team::ended const& m, team_actions& out
   if (j.inside.empty()) settle(m.job, out);
 }
 
-void team_ledger::fail(job_id id, job& j, rank_id rank, std::string text, team_actions& out) {
+void team_root::fail(job_id id, job& j, rank_id rank, std::string text, team_actions& out) {
   if (j.failure) return;
   auto const why = "the task failed on rank " + std::to_string(rank) + ": " + text;
   j.failure = {rank, std::move(text)};
@@ -275,14 +273,14 @@ void team_ledger::fail(job_id id, job& j, rank_id rank, std::string text, team_a
 }
 
 // The ranks of the team may have got to different places in the task: the same ranks would form a new team.
-void team_ledger::cancel(job_id id, job& j, rank_id because_of, std::string const& text, team_actions& out) {
+void team_root::cancel(job_id id, job& j, rank_id because_of, std::string const& text, team_actions& out) {
   if (std::exchange(j.cancelled, true)) return;
   for (rank_id const r : j.ranks) teams_.erase(members_[r].team);
   for (rank_id const r : j.inside) out.push_back(team::send{r, team::cancel{id, because_of, text}});
 }
 
 // The task has ended on all ranks of its team, or they are lost.
-void team_ledger::settle(job_id id, team_actions& out) {
+void team_root::settle(job_id id, team_actions& out) {
   auto const j = std::move(jobs_.extract(id).mapped());
   for (rank_id const r : j.ranks) {
     members_[r].held.reset();
@@ -309,7 +307,7 @@ void team_ledger::settle(job_id id, team_actions& out) {
   maybe_complete(out);
 }
 
-void team_ledger::settle_failure(job const& j, team_actions& out) {
+void team_root::settle_failure(job const& j, team_actions& out) {
   auto const times = ++failures_[j.task];
   if (times < config_.on_error.times)
     put_back(j.task, j.wanted);
@@ -318,7 +316,7 @@ void team_ledger::settle_failure(job const& j, team_actions& out) {
 }
 
 // The task may have ended the ranks, so it runs again only so often.
-void team_ledger::settle_loss(job const& j) {
+void team_root::settle_loss(job const& j) {
   ++handed_out_again_;
   auto& all = losses_[j.task];
   if (!j.lost.empty()) all.push_back(j.lost);
@@ -329,7 +327,7 @@ void team_ledger::settle_loss(job const& j) {
   roll_.count(sunk_, handed_out_again_);
 }
 
-bool team_ledger::loses_too_often(task_id task) const {
+bool team_root::loses_too_often(task_id task) const {
   std::uint64_t halves = 0;
   for (auto const& ranks : losses_.at(task))
     halves +=
@@ -337,7 +335,7 @@ bool team_ledger::loses_too_often(task_id task) const {
   return config_.most_losses > 0 && halves >= std::uint64_t{2} * config_.most_losses;
 }
 
-void team_ledger::give_up(team::leave_out task, team_actions& out) {
+void team_root::give_up(team::leave_out task, team_actions& out) {
   if (!config_.on_error.collects) {
     if (task.times > 1) task.text += " (the task failed " + std::to_string(task.times) + " times)";
     roll(out, &roll_call::task_failed, task.task, task.rank, std::move(task.text));
@@ -351,7 +349,7 @@ void team_ledger::give_up(team::leave_out task, team_actions& out) {
 
 // --- losses
 
-void team_ledger::lost(rank_id rank, team_actions& out) {
+void team_root::lost(rank_id rank, team_actions& out) {
   if (!members_.has(rank) || finished() || rank == config_.root || !lost_.lost(rank)) return;
   auto& who = members_[rank];
   who.hello = false;
@@ -374,7 +372,7 @@ void team_ledger::lost(rank_id rank, team_actions& out) {
 }
 
 // A rank that speaks is not lost. It may still be inside a task that its team has given up.
-void team_ledger::heard(rank_id rank, team_actions& out) {
+void team_root::heard(rank_id rank, team_actions& out) {
   if (!lost_.heard(rank)) return;
   auto& who = members_[rank];
   count_able();
@@ -395,7 +393,7 @@ void team_ledger::heard(rank_id rank, team_actions& out) {
   }
 }
 
-void team_ledger::tick(team_actions& out) {
+void team_root::tick(team_actions& out) {
   if (finished()) return;
   if (stopping()) {
     roll(out, &roll_call::tick);
@@ -408,7 +406,7 @@ void team_ledger::tick(team_actions& out) {
   if (guilty) blame(*guilty, out);
 }
 
-void team_ledger::blame(task_id task, team_actions& out) {
+void team_root::blame(task_id task, team_actions& out) {
   accused_.erase(task);
   std::vector<rank_id> ranks;
   for (auto const& lost : losses_[task]) ranks.insert(ranks.end(), lost.begin(), lost.end());

@@ -3,14 +3,14 @@
 #include <string>
 #include <utility>
 
-#include "multi_host/role/arbiter.hpp"
+#include "multi_host/role/root.hpp"
 
 namespace skel::role {
 
 namespace act = group_act;
 
 // A host opens units in order, and no more than read_ahead + 2.
-void group_arbiter::suspect_units_of(rank_id host) {
+void group_root::suspect_units_of(rank_id host) {
   if (config_.most_losses == 0) return;
   for (auto const& g : groups_) {
     if (g.host != host || finished(g)) continue;
@@ -29,7 +29,7 @@ void group_arbiter::suspect_units_of(rank_id host) {
 
 // Suspects go to ranks other than the host, and to the root only if no other rank lives. If no such rank
 // works for the group, an idle rank joins it. If there is none, the host processes the suspects itself.
-void group_arbiter::employ_for_suspects(group_actions& out) {
+void group_root::employ_for_suspects(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     if (finished(of(g)) || !hosted(of(g))) continue;
     bool const needed = of(g).left > 0 && (of(g).suspects || of(g).alone);
@@ -53,7 +53,7 @@ void group_arbiter::employ_for_suspects(group_actions& out) {
 }
 
 // Prefers a rank that does not lead.
-rank_id group_arbiter::helper_for(int g) const {
+rank_id group_root::helper_for(int g) const {
   rank_id best = none;
   for (rank_id r = 1; r < config_.ranks; ++r)
     if (free_to_move(r) && members_[r].group != g && r != of(g).host && (best == none || leads(best) != none))
@@ -61,13 +61,13 @@ rank_id group_arbiter::helper_for(int g) const {
   return best;
 }
 
-void group_arbiter::allow_last_resort(group& g, bool allowed, group_actions& out) const {
+void group_root::allow_last_resort(group& g, bool allowed, group_actions& out) const {
   if (std::exchange(g.last_resort, allowed) == allowed) return;
   out.push_back(act::send{g.host, group_msg::last_resort{g.term, allowed}});
 }
 
 // Hosts know the pieces, so their verdicts take precedence.
-void group_arbiter::tick(group_actions& out) {
+void group_root::tick(group_actions& out) {
   for (rank_id const r : lost_.tick()) suspects_.heard(r);
   if (suspects_.empty() || complete()) return;
   auto verdict = suspects_.tick();

@@ -1,4 +1,4 @@
-// The worker's side of a farm: asks for tasks, hands them to compute threads, sends results.
+// The member's side of a farm: asks for tasks, hands them to compute threads, sends results.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace skel::role {
 
-struct farm_worker_config {
+struct farm_member_config {
   rank_id self = 0;
   rank_id root = 0;
   std::uint64_t call_hash = 0;  ///< hash of skeleton, schedule, task count and types: equal on every rank
@@ -29,14 +29,14 @@ struct farm_worker_config {
   range_list share;                        ///< the tasks that it starts with
   std::uint64_t costly = 0;                ///< this many tasks, the first ones, are not to be waited for
   farm_ring_config ring{};
-  friend bool operator==(farm_worker_config const&, farm_worker_config const&) = default;
+  friend bool operator==(farm_member_config const&, farm_member_config const&) = default;
 };
 
 /// The one role for all schedules of the farm. A regular value; events append their actions to `out`.
-class farm_worker {
+class farm_member {
  public:
-  farm_worker() = default;
-  explicit farm_worker(farm_worker_config config);
+  farm_member() = default;
+  explicit farm_member(farm_member_config config);
 
   void begin(farm_actions& out);
   /// A compute thread is free and takes at most `limit` tasks (about 100 microseconds of work, at least one).
@@ -65,7 +65,7 @@ class farm_worker {
   [[nodiscard]] std::uint64_t running() const { return count_tasks(held_.running()); }
   [[nodiscard]] std::uint64_t unsent() const { return held_.done(); }
   [[nodiscard]] bool waiting() const { return asked_; }
-  friend bool operator==(farm_worker const&, farm_worker const&) = default;
+  friend bool operator==(farm_member const&, farm_member const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -94,7 +94,7 @@ class farm_worker {
   void maybe_stopped(farm_actions& out);
   void say(farm_message m, farm_actions& out) const { out.push_back(farm::send{config_.root, std::move(m)}); }
 
-  farm_worker_config config_;
+  farm_member_config config_;
   attendance attendance_;
   held_tasks held_;
   std::optional<farm_ring> ring_;

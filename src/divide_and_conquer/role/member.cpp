@@ -1,4 +1,4 @@
-#include "divide_and_conquer/role/partner.hpp"
+#include "divide_and_conquer/role/member.hpp"
 
 #include <utility>
 
@@ -24,7 +24,7 @@ void tell(rank_id to, What what, divide_actions& out) {
 
 // --- events
 
-void divide_partner::begin(divide_actions& out) {
+void divide_member::begin(divide_actions& out) {
   begun_ = true;
   auto const& c = groups_.config();
   out.push_back(tell_root{hello{c.call_hash}});
@@ -35,7 +35,7 @@ void divide_partner::begin(divide_actions& out) {
   advance(out);
 }
 
-void divide_partner::divided(rank_span group, divide_actions& out) {
+void divide_member::divided(rank_span group, divide_actions& out) {
   if (!attendance_.active()) return;
   turn_.finished({group}, out);
   problems_.erase(group);
@@ -46,7 +46,7 @@ void divide_partner::divided(rank_span group, divide_actions& out) {
   advance(out);
 }
 
-void divide_partner::whole(rank_span group, divide_actions& out) {
+void divide_member::whole(rank_span group, divide_actions& out) {
   if (!attendance_.active()) return;
   turn_.finished({group}, out);
   problems_[group] = problem_state::undivided;
@@ -54,7 +54,7 @@ void divide_partner::whole(rank_span group, divide_actions& out) {
   advance(out);
 }
 
-void divide_partner::solved(rank_span group, divide_actions& out) {
+void divide_member::solved(rank_span group, divide_actions& out) {
   if (!attendance_.active()) return;
   turn_.finished({group, goals_[group].combining}, out);
   if (!groups_.makes(group)) ++taken_over_;
@@ -62,11 +62,11 @@ void divide_partner::solved(rank_span group, divide_actions& out) {
   advance(out);
 }
 
-void divide_partner::failed(std::uint64_t number, std::string text, divide_actions& out) {
+void divide_member::failed(std::uint64_t number, std::string text, divide_actions& out) {
   attendance_.failed(number, std::move(text), out);
 }
 
-void divide_partner::on(rank_id from, divide_message const& m, divide_actions& out) {
+void divide_member::on(rank_id from, divide_message const& m, divide_actions& out) {
   if (attendance_.ended()) return;
   lost_.heard(from);
   if (auto const* const call = std::get_if<call_message>(&m))
@@ -76,7 +76,7 @@ void divide_partner::on(rank_id from, divide_message const& m, divide_actions& o
   advance(out);
 }
 
-void divide_partner::on_own(rank_id from, divide_message const& m, divide_actions& out) {
+void divide_member::on_own(rank_id from, divide_message const& m, divide_actions& out) {
   auto const is_ours = [&](rank_span group) { return is_group(everybody(), group); };
   if (auto const* const p = std::get_if<problem>(&m)) {
     if (is_ours(p->group) && attendance_.active()) keep_problem(p->group, out);
@@ -99,21 +99,21 @@ void divide_partner::on_own(rank_id from, divide_message const& m, divide_action
   }
 }
 
-void divide_partner::lost(rank_id rank, divide_actions& out) {
+void divide_member::lost(rank_id rank, divide_actions& out) {
   if (attendance_.ended() || rank == self() || attendance_.lost(rank, out)) return;
   lost_.lost(rank);
   if (self() == 0 && groups_.config().to == placement::in_parts && !complete_) lose_part(rank, out);
   advance(out);
 }
 
-void divide_partner::tick(divide_actions& out) {
+void divide_member::tick(divide_actions& out) {
   lost_.tick();
   advance(out);
 }
 
 // --- consequences of any event
 
-void divide_partner::advance(divide_actions& out) {
+void divide_member::advance(divide_actions& out) {
   if (!begun_ || !attendance_.active()) return;
   turn_.begin_pass();
   push_solutions(out);
@@ -124,7 +124,7 @@ void divide_partner::advance(divide_actions& out) {
 }
 
 // Must run before the solutions are combined and dropped.
-void divide_partner::push_solutions(divide_actions& out) {
+void divide_member::push_solutions(divide_actions& out) {
   for (auto s = alone(self()); s != everybody(); s = parent_of(everybody(), s)) {
     if (pushed_.contains(s)) continue;
     auto const ranks = groups_.waiting_for(s);
@@ -140,7 +140,7 @@ void divide_partner::push_solutions(divide_actions& out) {
   }
 }
 
-void divide_partner::answer_requests(divide_actions& out) {
+void divide_member::answer_requests(divide_actions& out) {
   if (requests_.empty()) return;
   std::vector<request> const open(requests_.begin(), requests_.end());
   for (auto const& r : open)
@@ -149,7 +149,7 @@ void divide_partner::answer_requests(divide_actions& out) {
 }
 
 // Returns false if the request must be answered later.
-bool divide_partner::answer(request const& r, divide_actions& out) {
+bool divide_member::answer(request const& r, divide_actions& out) {
   if (auto const have = solution_with(r.group)) {
     tell(r.from, solution{*have}, out);
     return true;
@@ -163,7 +163,7 @@ bool divide_partner::answer(request const& r, divide_actions& out) {
 }
 
 // A larger problem that this rank does not divide is divided by the rank that needs a part of it.
-bool divide_partner::hand_out_problem(request const& r, divide_actions& out) {
+bool divide_member::hand_out_problem(request const& r, divide_actions& out) {
   auto const at = problem_with(r.group);
   bool const mine = at == problems_.end() || at->second == problem_state::dividing ||
                     (at->second == problem_state::here && groups_.divides(at->first));
@@ -172,7 +172,7 @@ bool divide_partner::hand_out_problem(request const& r, divide_actions& out) {
   return true;
 }
 
-void divide_partner::check_reached(divide_actions& out) {
+void divide_member::check_reached(divide_actions& out) {
   auto const& c = groups_.config();
   if (c.to == placement::on_root) {
     if (c.self == 0 && !complete_ && solution_with(everybody())) {
@@ -198,14 +198,14 @@ void divide_partner::check_reached(divide_actions& out) {
   out.push_back(divide_act::complete{});
 }
 
-void divide_partner::lose_part(rank_id rank, divide_actions& out) {
+void divide_member::lose_part(rank_id rank, divide_actions& out) {
   if (!std::exchange(told_part_lost_, true)) out.push_back(tell_root{part_lost{rank}});
 }
 
 // --- problems
 
 // The smallest group around `s` whose problem this rank has.
-divide_partner::problem_iterator divide_partner::problem_with(rank_span s) const {
+divide_member::problem_iterator divide_member::problem_with(rank_span s) const {
   auto best = problems_.end();
   for (auto it = problems_.begin(); it != problems_.end(); ++it)
     if (it->first.contains(s) && (best == problems_.end() || it->first.size() < best->first.size()))
@@ -213,7 +213,7 @@ divide_partner::problem_iterator divide_partner::problem_with(rank_span s) const
   return best;
 }
 
-void divide_partner::want_problem(rank_span s, divide_actions& out) {
+void divide_member::want_problem(rank_span s, divide_actions& out) {
   auto const& c = groups_.config();
   if (c.from == placement::in_parts) return lose_part(s.first, out);
   // The dividing rank sends it, or the call ends without it: no other rank can have a lost rank's
@@ -230,7 +230,7 @@ void divide_partner::want_problem(rank_span s, divide_actions& out) {
 }
 
 // Returns whether this rank has the problem of `s`; otherwise initiates getting it.
-bool divide_partner::obtain_problem(rank_span s, divide_actions& out) {
+bool divide_member::obtain_problem(rank_span s, divide_actions& out) {
   auto const at = problem_with(s);
   if (at == problems_.end()) {
     want_problem(s, out);
@@ -246,7 +246,7 @@ bool divide_partner::obtain_problem(rank_span s, divide_actions& out) {
   return false;
 }
 
-void divide_partner::keep_problem(rank_span s, divide_actions& out) {
+void divide_member::keep_problem(rank_span s, divide_actions& out) {
   std::erase_if(wanted_problems_, [&](auto const& w) { return s.contains(w.first); });
   if (problem_with(s) != problems_.end()) return;
   problems_[s] = problem_state::here;
@@ -255,13 +255,13 @@ void divide_partner::keep_problem(rank_span s, divide_actions& out) {
 
 // --- solutions
 
-std::optional<rank_span> divide_partner::solution_with(rank_span s) const {
+std::optional<rank_span> divide_member::solution_with(rank_span s) const {
   for (auto const& have : solutions_)
     if (have.contains(s)) return have;
   return std::nullopt;
 }
 
-void divide_partner::keep_solution(rank_span s, divide_actions& out) {
+void divide_member::keep_solution(rank_span s, divide_actions& out) {
   if (solution_with(s)) return;
   std::erase_if(solutions_, [&](rank_span inner) { return s.contains(inner); });
   solutions_.insert(s);
@@ -270,7 +270,7 @@ void divide_partner::keep_solution(rank_span s, divide_actions& out) {
 
 // Returns whether this rank has the solution of `s` or of a larger group; otherwise initiates
 // getting it.
-bool divide_partner::pursue(rank_span s, divide_actions& out) {
+bool divide_member::pursue(rank_span s, divide_actions& out) {
   if (solution_with(s)) return true;
   auto& g = goals_[s];
   if (g.busy) return false;
@@ -294,7 +294,7 @@ bool divide_partner::pursue(rank_span s, divide_actions& out) {
   return false;
 }
 
-void divide_partner::make(rank_span s, goal& g, divide_actions& out) {
+void divide_member::make(rank_span s, goal& g, divide_actions& out) {
   auto const around = problem_with(s);
   bool const own = groups_.makes(s);
   if (around != problems_.end() && around->second == problem_state::undivided) {
@@ -323,14 +323,14 @@ void divide_partner::make(rank_span s, goal& g, divide_actions& out) {
 }
 
 // Whether a living rank works on this group's problem, so that the root need not.
-bool divide_partner::is_left(rank_span s) const {
+bool divide_member::is_left(rank_span s) const {
   auto const at = left_.find(s);
   return at != left_.end() && !lost_.is_lost(at->second);
 }
 
 // --- descriptions and tests
 
-std::string divide_partner::waits_for() const {
+std::string divide_member::waits_for() const {
   std::string text;
   auto const add = [&](std::string const& what, rank_span s, rank_id from) {
     text += (text.empty() ? "" : ", ") + what + named(s) + " from rank " + std::to_string(from);
@@ -343,7 +343,7 @@ std::string divide_partner::waits_for() const {
   return text;
 }
 
-std::uint64_t divide_partner::hash() const {
+std::uint64_t divide_member::hash() const {
   digest d;
   for (auto const& [s, state] : problems_) d.add(number_of(s)).add(static_cast<std::uint64_t>(state));
   d.add(problems_.size());

@@ -16,7 +16,7 @@
 
 namespace skel::role {
 
-struct group_arbiter_config {
+struct group_root_config {
   int ranks = 1;  ///< rank 0 is the root
   std::uint64_t units = 0;
   unsigned group_size = 1;      ///< 0: as small as possible until measured()
@@ -31,11 +31,11 @@ struct group_arbiter_config {
   double sink_cost = 0;      ///< per unit on the root, as a share of the time to read and process it
   unsigned read_ahead = 1;   ///< of hosts: at most read_ahead + 2 units are open
   unsigned most_losses = 2;  ///< of hosts with the same unit open, before it is blamed; 0: never
-  friend bool operator==(group_arbiter_config const&, group_arbiter_config const&) = default;
+  friend bool operator==(group_root_config const&, group_root_config const&) = default;
 };
 
-/// The arbiter alone assigns ranks: it updates its record and sends an order, without asking for consent. A
-/// rank that is moved twice obeys the last order. After every event, the arbiter checks the whole record, so
+/// The root alone assigns ranks: it updates its record and sends an order, without asking for consent. A
+/// rank that is moved twice obeys the last order. After every event, the root checks the whole record, so
 /// no rank is forgotten: it appoints a host for each share without a living one, moves idle ranks to groups
 /// in proportion to their remaining work, and keeps a worker in each group with work left. In [Bajaj93, §5.2]
 /// groups moved their nodes themselves, which led to deadlock and orphans.
@@ -45,10 +45,10 @@ struct group_arbiter_config {
 /// recorded. A unit that kills one host after another is blamed (role/suspects.hpp).
 ///
 /// A regular value; events append their actions to `out`. Relies on the wire contract.
-class group_arbiter {
+class group_root {
  public:
-  group_arbiter() = default;
-  explicit group_arbiter(group_arbiter_config config);
+  group_root() = default;
+  explicit group_root(group_root_config config);
 
   void begin(group_actions& out);
   /// The trial has measured the cost of units: groups have this size from now on.
@@ -81,9 +81,9 @@ class group_arbiter {
   /// Number of living ranks in no group, or in a group with nothing left, although another group would take
   /// them. Always 0 between events: there are no orphans.
   [[nodiscard]] int orphans() const;
-  /// Describes what the arbiter waits for, for error reports.
+  /// Describes what the root waits for, for error reports.
   [[nodiscard]] std::string waits_for() const;
-  friend bool operator==(group_arbiter const&, group_arbiter const&) = default;
+  friend bool operator==(group_root const&, group_root const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -155,7 +155,7 @@ class group_arbiter {
   void maybe_go(group_actions& out);
   [[nodiscard]] group* led_by(rank_id r, term_id term);
 
-  group_arbiter_config config_;
+  group_root_config config_;
   std::vector<group> groups_;
   by_rank<member> members_;
   std::vector<group_plan> plan_;

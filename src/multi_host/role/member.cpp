@@ -1,4 +1,4 @@
-#include "multi_host/role/worker.hpp"
+#include "multi_host/role/member.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,30 +14,30 @@ namespace {
 constexpr unsigned request_patience = 4;
 }  // namespace
 
-std::uint64_t group_worker::queued() const {
+std::uint64_t group_member::queued() const {
   std::uint64_t n = 0;
   for (auto const& p : queue_) n += p.pieces.count;
   return n + suspects_.size();
 }
 
-void group_worker::begin(group_actions& out) {
+void group_member::begin(group_actions& out) {
   out.push_back(tell_root{hello{config_.call_hash, config_.threads, config_.power}});
 }
 
 // --- requests
 
-bool group_worker::may_ask() const {
+bool group_member::may_ask() const {
   if (!host_ || asked_ || !attendance_.active()) return false;
   if (!suspects_.empty() || suspect_runs()) return false;
   auto const reach = pace_ > 0 ? std::min(reach_, pace_) : reach_;
   return queued() <= std::max<std::uint64_t>(1, reach);
 }
 
-void group_worker::maybe_ask(group_actions& out) {
+void group_member::maybe_ask(group_actions& out) {
   if (may_ask()) ask(out);
 }
 
-void group_worker::ask(group_actions& out) {
+void group_member::ask(group_actions& out) {
   asked_ = true;
   ticks_ = 0;
   out.push_back(act::send{*host_, group_msg::request{term_, config_.threads, pace_}});
@@ -45,7 +45,7 @@ void group_worker::ask(group_actions& out) {
 
 // --- work
 
-void group_worker::idle(std::uint64_t limit, bool quiet, group_actions& out) {
+void group_member::idle(std::uint64_t limit, bool quiet, group_actions& out) {
   if (!attendance_.active()) return;
   reach_ = limit > 1 ? limit * config_.threads : 0;
   if (limit > 0 && !suspect_runs()) {
@@ -58,7 +58,7 @@ void group_worker::idle(std::uint64_t limit, bool quiet, group_actions& out) {
   maybe_ask(out);
 }
 
-void group_worker::start(std::deque<part>& from, std::uint64_t limit, group_actions& out) {
+void group_member::start(std::deque<part>& from, std::uint64_t limit, group_actions& out) {
   auto& front = from.front();
   part now = front;
   now.pieces.count = std::min(limit, front.pieces.count);
@@ -71,7 +71,7 @@ void group_worker::start(std::deque<part>& from, std::uint64_t limit, group_acti
   out.push_back(act::execute{now.id, now.pieces});
 }
 
-void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out) {
+void group_member::finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out) {
   if (!attendance_.active()) return;
   auto const at = std::find_if(running_.begin(), running_.end(),
                                [&](part const& p) { return p.id == id && p.pieces == pieces; });
@@ -92,7 +92,7 @@ void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes,
 }
 
 // Returns all results for one host in one message, which also carries the next request.
-void group_worker::flush(rank_id host, term_id term, group_actions& out) {
+void group_member::flush(rank_id host, term_id term, group_actions& out) {
   group_msg::returned m{.term = term, .most = pace_};
   for (auto const& p : done_)
     if (p.term == term) m.runs.push_back(p.pieces);
@@ -107,7 +107,7 @@ void group_worker::flush(rank_id host, term_id term, group_actions& out) {
 
 // Returns results at the level, or when this rank holds no further piece of their unit, so that the unit does
 // not wait for the rank's next one.
-void group_worker::maybe_flush(group_actions& out) {
+void group_member::maybe_flush(group_actions& out) {
   bool const full = done_bytes_ >= config_.results_level;
   while (true) {
     auto const is_last_of_unit = [&](part const& done) {
@@ -129,7 +129,7 @@ void group_worker::maybe_flush(group_actions& out) {
 
 // --- messages
 
-void group_worker::on(rank_id /*from*/, group_msg::serve const& m, group_actions& out) {
+void group_member::on(rank_id /*from*/, group_msg::serve const& m, group_actions& out) {
   if (!attendance_.active()) return;
   if (m.ended != 0) {
     auto const of_it = [&](part const& p) { return p.term == m.ended; };
@@ -150,7 +150,7 @@ void group_worker::on(rank_id /*from*/, group_msg::serve const& m, group_actions
   maybe_ask(out);
 }
 
-void group_worker::on(rank_id from, group_msg::packet const& m, group_actions& out) {
+void group_member::on(rank_id from, group_msg::packet const& m, group_actions& out) {
   if (!attendance_.active()) return;
   if (m.term == term_) asked_ = false;
   ticks_ = 0;
@@ -161,27 +161,27 @@ void group_worker::on(rank_id from, group_msg::packet const& m, group_actions& o
   maybe_ask(out);
 }
 
-void group_worker::tick(group_actions& out) {
+void group_member::tick(group_actions& out) {
   if (!attendance_.active() || !asked_ || !host_ || ++ticks_ < request_patience) return;
   ask(out);
 }
 
 // --- the end
 
-void group_worker::on(rank_id /*from*/, call_message const& m, group_actions& out) {
+void group_member::on(rank_id /*from*/, call_message const& m, group_actions& out) {
   attendance_.on(m, out);
   drop_if_draining();
 }
 
-void group_worker::failed(std::uint64_t unit, std::string text, group_actions& out) {
+void group_member::failed(std::uint64_t unit, std::string text, group_actions& out) {
   attendance_.failed(unit, std::move(text), out);
   drop_if_draining();
 }
 
-// The arbiter replaces a lost host. The arbiter itself lives on the root.
-void group_worker::lost(rank_id rank, group_actions& out) { attendance_.lost(rank, out); }
+// The root replaces a lost host. The root itself lives on the root.
+void group_member::lost(rank_id rank, group_actions& out) { attendance_.lost(rank, out); }
 
-void group_worker::drop_if_draining() {
+void group_member::drop_if_draining() {
   if (!attendance_.draining()) return;
   queue_.clear();
   suspects_.clear();
@@ -190,7 +190,7 @@ void group_worker::drop_if_draining() {
   asked_ = false;
 }
 
-std::uint64_t group_worker::hash() const {
+std::uint64_t group_member::hash() const {
   digest d;
   auto const add = [&](auto const& parts) {
     for (auto const& p : parts)

@@ -1,4 +1,4 @@
-#include "bsp/role/conductor.hpp"
+#include "bsp/role/root.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -14,7 +14,7 @@ constexpr unsigned patience_with_member = 8;  // ticks until a restart is repeat
 constexpr std::size_t most_usable = 16;       // more than a store keeps
 }  // namespace
 
-bsp_conductor::bsp_conductor(bsp_conductor_config config)
+bsp_root::bsp_root(bsp_root_config config)
     : config_(std::move(config)),
       living_(static_cast<std::size_t>(config_.ranks)),
       usable_(config_.usable),
@@ -25,7 +25,7 @@ bsp_conductor::bsp_conductor(bsp_conductor_config config)
 
 // --- epochs
 
-void bsp_conductor::restart(bsp_actions& out) {
+void bsp_root::restart(bsp_actions& out) {
   ++epoch_;
   generation_ = newest_usable();
   members_ = living_;
@@ -43,11 +43,11 @@ void bsp_conductor::restart(bsp_actions& out) {
     tell_restart(r, out);  // one that only seems lost has no part any more
 }
 
-void bsp_conductor::tell_restart(rank_id to, bsp_actions& out) const {
+void bsp_root::tell_restart(rank_id to, bsp_actions& out) const {
   out.emplace_back(bsp::send{to, bsp::restart{epoch_, generation_, config_.stamp, members_}});
 }
 
-void bsp_conductor::lost(rank_id rank, bsp_actions& out) {
+void bsp_root::lost(rank_id rank, bsp_actions& out) {
   if (stopped_) {
     std::erase(living_, rank);
     return;
@@ -71,16 +71,16 @@ void bsp_conductor::lost(rank_id rank, bsp_actions& out) {
   go_on_without_lost(out);
 }
 
-void bsp_conductor::ask_where(std::uint64_t generation, bsp_actions& out) {
+void bsp_root::ask_where(std::uint64_t generation, bsp_actions& out) {
   for (rank_id const r : living_) out.emplace_back(bsp::send{r, bsp::where{epoch_, generation}});
 }
 
-void bsp_conductor::count_losses() {
+void bsp_root::count_losses() {
   if (!unheard_.empty()) return;
   for (rank_id const r : std::exchange(uncounted_, {})) watch_.lost(r);
 }
 
-void bsp_conductor::on(rank_id from, bsp::reached const& r, bsp_actions& out) {
+void bsp_root::on(rank_id from, bsp::reached const& r, bsp_actions& out) {
   if (r.epoch != epoch_ || stopped_) return;
   for (auto const& p : r.finished)
     if (p.next > 0) watch_.finished(p.rank, p.next - 1);
@@ -99,7 +99,7 @@ void bsp_conductor::on(rank_id from, bsp::reached const& r, bsp_actions& out) {
     out.emplace_back(bsp::send{m, bsp::save_before{epoch_, r.generation, step}});
 }
 
-void bsp_conductor::go_on_without_lost(bsp_actions& out) {
+void bsp_root::go_on_without_lost(bsp_actions& out) {
   if (!lost_ || stopped_ || !uncounted_.empty() || watch_.blames()) return;
   if (committing_.number != 0 && waited_ < patience_with_commit) return;
   if (usable_.empty() || fits(usable_.front())) {
@@ -110,7 +110,7 @@ void bsp_conductor::go_on_without_lost(bsp_actions& out) {
   out.emplace_back(tell_root{part_lost{*std::exchange(lost_, std::nullopt)}});
 }
 
-void bsp_conductor::on(bsp::unreadable const& u, bsp_actions& out) {
+void bsp_root::on(bsp::unreadable const& u, bsp_actions& out) {
   if (u.epoch != epoch_ || stopped_ || !uncounted_.empty() || watch_.blames()) return;
   std::erase_if(usable_, [&](auto const& g) { return g.number == generation_ || !fits(g); });
   if (usable_.empty() && !config_.usable.empty() && !moved_) {
@@ -122,7 +122,7 @@ void bsp_conductor::on(bsp::unreadable const& u, bsp_actions& out) {
   restart(out);
 }
 
-void bsp_conductor::tick(bsp_actions& out) {
+void bsp_root::tick(bsp_actions& out) {
   if (stopped_) return;
   if (auto const v = watch_.tick()) return blame(*v, out);
   if (lost_) {
@@ -134,7 +134,7 @@ void bsp_conductor::tick(bsp_actions& out) {
     if (r != config_.self && !watch_.has_joined(r)) tell_restart(r, out);
 }
 
-void bsp_conductor::blame(superstep_watch::verdict const& v, bsp_actions& out) {
+void bsp_root::blame(superstep_watch::verdict const& v, bsp_actions& out) {
   std::string text;
   for (rank_id const r : v.ranks) text += (text.empty() ? "" : ", ") + std::to_string(r);
   auto const step = v.work ? "superstep " + std::to_string(*v.work) : std::string("the first superstep");
@@ -146,7 +146,7 @@ void bsp_conductor::blame(superstep_watch::verdict const& v, bsp_actions& out) {
 
 // --- whether any member continues
 
-void bsp_conductor::on(rank_id from, bsp::idle const& i, bsp_actions& out) {
+void bsp_root::on(rank_id from, bsp::idle const& i, bsp_actions& out) {
   if (i.epoch != epoch_ || stopped_) return;
   watch_.finished(from, i.step);
   idle_[from] = i.step;
@@ -165,11 +165,11 @@ void bsp_conductor::on(rank_id from, bsp::idle const& i, bsp_actions& out) {
     if (!waits(r)) out.emplace_back(bsp::send{r, bsp::ask{epoch_, i.step}});
 }
 
-void bsp_conductor::on(bsp::goes_on const& g, bsp_actions& out) {
+void bsp_root::on(bsp::goes_on const& g, bsp_actions& out) {
   if (g.epoch == epoch_) member_continues(g.until, out);
 }
 
-void bsp_conductor::member_continues(std::uint64_t until, bsp_actions& out) {
+void bsp_root::member_continues(std::uint64_t until, bsp_actions& out) {
   goes_on_until_ = std::max(goes_on_until_, until);
   std::erase_if(idle_, [&](auto const& i) {
     if (i.second >= goes_on_until_) return false;
@@ -180,7 +180,7 @@ void bsp_conductor::member_continues(std::uint64_t until, bsp_actions& out) {
 
 // --- checkpoints
 
-void bsp_conductor::begins(std::uint64_t epoch, std::uint64_t step, bool due, bsp_actions& out) {
+void bsp_root::begins(std::uint64_t epoch, std::uint64_t step, bool due, bsp_actions& out) {
   if (epoch != epoch_ || stopped_) return;
   for (auto& g : usable_)
     if (!begun_ && g.number == generation_) g.step = step;
@@ -198,17 +198,17 @@ void bsp_conductor::begins(std::uint64_t epoch, std::uint64_t step, bool due, bs
   if (config_.neighbours && step > *watch_.first()) ask_where(saving_, out);
 }
 
-void bsp_conductor::on(rank_id from, bsp::joined const& j) {
+void bsp_root::on(rank_id from, bsp::joined const& j) {
   if (j.epoch == epoch_) watch_.joined(from);
 }
 
-void bsp_conductor::on(rank_id from, bsp::bundle const& b, bsp_actions& out) {
+void bsp_root::on(rank_id from, bsp::bundle const& b, bsp_actions& out) {
   if (b.epoch != epoch_) return;
   watch_.finished(from, b.step);
   if (config_.neighbours) member_continues(b.step + (b.more ? 1 : 0), out);
 }
 
-void bsp_conductor::on(rank_id from, bsp::tally const& t) {
+void bsp_root::on(rank_id from, bsp::tally const& t) {
   if (t.epoch != epoch_) return;
   auto const at = std::find(members_.begin(), members_.end(), from);
   if (at == members_.end()) return;
@@ -220,7 +220,7 @@ void bsp_conductor::on(rank_id from, bsp::tally const& t) {
   }
 }
 
-void bsp_conductor::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
+void bsp_root::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
   if (saving_ == 0 || s.generation != saving_) return;
   if (!s.well) {
     out.emplace_back(bsp::abandon{std::exchange(saving_, 0)});
@@ -233,7 +233,7 @@ void bsp_conductor::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
   out.emplace_back(bsp::commit{committing_.number, committing_.parts});
 }
 
-void bsp_conductor::committed(std::uint64_t generation, bool well, bsp_actions& out) {
+void bsp_root::committed(std::uint64_t generation, bool well, bsp_actions& out) {
   if (generation != committing_.number) return;
   auto const g = std::exchange(committing_, {});
   if (well) {
@@ -246,16 +246,16 @@ void bsp_conductor::committed(std::uint64_t generation, bool well, bsp_actions& 
 
 // --- an early end
 
-void bsp_conductor::please_stop(bsp_actions& out) {
+void bsp_root::please_stop(bsp_actions& out) {
   wants_stop_ = true;
   if (!config_.saves && !stopped_) out.emplace_back(bsp::stop_early{});
 }
 
-void bsp_conductor::maybe_stop_after(std::uint64_t generation, bsp_actions& out) {
+void bsp_root::maybe_stop_after(std::uint64_t generation, bsp_actions& out) {
   if (generation == last_saving_ && !stopped_) out.emplace_back(bsp::stop_early{});
 }
 
-std::uint64_t bsp_conductor::hash() const {
+std::uint64_t bsp_root::hash() const {
   digest d;
   d.add(epoch_).add(generation_).add(newest_).add(saving_).add(committing_.number).add(committing_.parts);
   for (auto const* list : {&living_, &members_}) {

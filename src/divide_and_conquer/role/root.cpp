@@ -1,4 +1,4 @@
-#include "divide_and_conquer/role/takeovers.hpp"
+#include "divide_and_conquer/role/root.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace {
 constexpr rank_id root = 0;
 }
 
-bool divide_takeovers::on(rank_id from, divide_message const& m, divide_actions& out) {
+bool divide_root::on(rank_id from, divide_message const& m, divide_actions& out) {
   if (lost_.heard(from)) {
     heard(from);
     serve_all(out);
@@ -30,7 +30,7 @@ bool divide_takeovers::on(rank_id from, divide_message const& m, divide_actions&
   return false;
 }
 
-void divide_takeovers::ended(rank_id from, divide_say::end_takeover const& m) {
+void divide_root::ended(rank_id from, divide_say::end_takeover const& m) {
   auto const at = all_.find(m.work);
   if (at == all_.end()) return;
   auto& t = at->second;
@@ -49,14 +49,14 @@ void divide_takeovers::ended(rank_id from, divide_say::end_takeover const& m) {
   }
 }
 
-void divide_takeovers::lost(rank_id rank, divide_actions& out) {
+void divide_root::lost(rank_id rank, divide_actions& out) {
   if (!lost_.lost(rank)) return;
   for (auto& [work, t] : all_) lose_runner(rank, work, t);
   for (auto& s : suspects_) s.take_back(rank);
   serve_all(out);
 }
 
-void divide_takeovers::tick(divide_actions& out) {
+void divide_root::tick(divide_actions& out) {
   for (auto const r : lost_.tick()) heard(r);
   auto const now = book();
   for (std::size_t i = 0; i < suspects_.size(); ++i)
@@ -65,12 +65,12 @@ void divide_takeovers::tick(divide_actions& out) {
   serve_all(out);
 }
 
-void divide_takeovers::heard(rank_id rank) {
+void divide_root::heard(rank_id rank) {
   for (auto& s : suspects_) s.heard(rank);
   for (auto& [work, t] : all_) t.counted.erase(rank);
 }
 
-void divide_takeovers::add_loss(rank_id rank, group_work work, takeover& t, bool alone) {
+void divide_root::add_loss(rank_id rank, group_work work, takeover& t, bool alone) {
   t.survived = false;
   for (auto& s : suspects_) {
     if (t.first == rank && !s.contains(work)) {  // it ran this work before any loss was counted
@@ -82,20 +82,20 @@ void divide_takeovers::add_loss(rank_id rank, group_work work, takeover& t, bool
   }
 }
 
-void divide_takeovers::lose_runner(rank_id rank, group_work work, takeover& t) {
+void divide_root::lose_runner(rank_id rank, group_work work, takeover& t) {
   if (t.running.erase(rank) == 0) return;
   add_loss(rank, work, t, true);
   if (t.first == rank) t.first.reset();
 }
 
 // It is unknown what these ranks ran when they were lost, so such a loss only raises suspicion.
-void divide_takeovers::count_losses(group_work work, takeover& t) {
+void divide_root::count_losses(group_work work, takeover& t) {
   for (rank_id r = work.group.first; r < work.group.last; ++r)
     if (lost_.is_lost(r) && groups_.works_on(r, work) && t.counted.insert(r).second)
       add_loss(r, work, t, false);
 }
 
-void divide_takeovers::serve(group_work work, takeover& t, divide_actions& out) {
+void divide_root::serve(group_work work, takeover& t, divide_actions& out) {
   if (t.waiting.empty() && t.running.empty()) return;
   count_losses(work, t);
   if (!t.survived && most_losses_ > 0) return allow_first(work, t, out);
@@ -104,7 +104,7 @@ void divide_takeovers::serve(group_work work, takeover& t, divide_actions& out) 
     if (!lost_.is_lost(r)) allow(r, work, t, out);
 }
 
-void divide_takeovers::allow_first(group_work work, takeover& t, divide_actions& out) {
+void divide_root::allow_first(group_work work, takeover& t, divide_actions& out) {
   if (t.first || t.waiting.empty() || suspects_.at(book()).blames(work)) return;
   auto const taker = std::find_if(t.waiting.begin(), t.waiting.end(),
                                   [&](rank_id r) { return r != root && !lost_.is_lost(r); });
@@ -124,18 +124,18 @@ void divide_takeovers::allow_first(group_work work, takeover& t, divide_actions&
   allow(*t.first, work, t, out);
 }
 
-void divide_takeovers::serve_all(divide_actions& out) {
+void divide_root::serve_all(divide_actions& out) {
   for (auto& [work, t] : all_) serve(work, t, out);
 }
 
-void divide_takeovers::allow(rank_id rank, group_work work, takeover& t, divide_actions& out) {
+void divide_root::allow(rank_id rank, group_work work, takeover& t, divide_actions& out) {
   t.waiting.erase(rank);
   t.running.insert(rank);
   out.push_back(divide_act::send{rank, divide_say::allow_takeover{work}});
 }
 
 // The next living rank after the group, preferably one that runs no suspect work.
-std::optional<rank_id> divide_takeovers::other_than_root(rank_span group) const {
+std::optional<rank_id> divide_root::other_than_root(rank_span group) const {
   auto const ranks = groups_.config().ranks;
   std::optional<rank_id> busy;
   for (int i = 0; i < ranks; ++i) {
@@ -147,7 +147,7 @@ std::optional<rank_id> divide_takeovers::other_than_root(rank_span group) const 
   return busy;
 }
 
-std::uint64_t divide_takeovers::hash() const {
+std::uint64_t divide_root::hash() const {
   digest d;
   for (auto const& s : suspects_) s.hash(d, [](group_work w) { return number_of(w); });
   lost_.hash(d);

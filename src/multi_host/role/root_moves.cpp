@@ -3,14 +3,14 @@
 #include <cmath>
 #include <utility>
 
-#include "multi_host/role/arbiter.hpp"
+#include "multi_host/role/root.hpp"
 
 namespace skel::role {
 
 namespace act = group_act;
 
 // If shares may be split, ranks that still lead come first: they can help, but not lead another share.
-std::vector<rank_id> group_arbiter::free_ranks() const {
+std::vector<rank_id> group_root::free_ranks() const {
   std::vector<rank_id> all;
   for (rank_id r = 0; r < config_.ranks; ++r)
     if (free_to_move(r)) all.push_back(r);
@@ -21,13 +21,13 @@ std::vector<rank_id> group_arbiter::free_ranks() const {
   return all;
 }
 
-std::uint64_t group_arbiter::promised() const {
+std::uint64_t group_root::promised() const {
   std::uint64_t n = 0;
   for (auto const& g : groups_) n += !finished(g) && hosted(g) ? g.promised : 0;
   return n;
 }
 
-int group_arbiter::orphans() const {
+int group_root::orphans() const {
   if (!formed_ || trial_ || !config_.reassigns || complete() || promised() > 0) return 0;
   bool const wanted =
       std::any_of(groups_.begin(), groups_.end(), [&](group const& g) { return takes_ranks(g); });
@@ -39,7 +39,7 @@ int group_arbiter::orphans() const {
   return n;
 }
 
-void group_arbiter::move_free_ranks(group_actions& out) {
+void group_root::move_free_ranks(group_actions& out) {
   if (!config_.reassigns || trial_) return;
   std::vector<std::uint64_t> weights;
   weights.reserve(groups_.size());
@@ -72,7 +72,7 @@ void group_arbiter::move_free_ranks(group_actions& out) {
 // The sink takes part of the root's power. Let N units take one second each at power 1, and s more in the
 // sink: ranks of total power P finish after N (1 + s) / P. A root of power p spends N s on the sink, which
 // leaves p - P s / (1 + s) for units.
-double group_arbiter::power_of(rank_id r) const {
+double group_root::power_of(rank_id r) const {
   constexpr double least = 1.0 / 64;  // of a root that the sink keeps fully busy
   double const own = members_[r].power;
   if (r != 0) return own;
@@ -81,13 +81,13 @@ double group_arbiter::power_of(rank_id r) const {
   return std::max(own * least, own - all * config_.sink_cost / (1 + config_.sink_cost));
 }
 
-double group_arbiter::power_of(std::span<rank_id const> ranks) const {
+double group_root::power_of(std::span<rank_id const> ranks) const {
   double sum = 0;
   for (rank_id const r : ranks) sum += power_of(r);
   return sum;
 }
 
-double group_arbiter::power_at(int g) const {
+double group_root::power_at(int g) const {
   double sum = 0;
   for (rank_id r = 0; r < config_.ranks; ++r)
     sum += members_[r].alive && members_[r].group == g ? power_of(r) : 0;
@@ -95,7 +95,7 @@ double group_arbiter::power_at(int g) const {
 }
 
 // Judges by the root's record; the host decides.
-bool group_arbiter::may_split(int g, std::span<rank_id const> comers) const {
+bool group_root::may_split(int g, std::span<rank_id const> comers) const {
   auto const& x = of(g);
   if (!config_.splits || !gone_ || x.whole || x.led_to < x.end) return false;
   return units_to_let_go({.left = static_cast<double>(x.left) / whole_unit,
@@ -105,18 +105,18 @@ bool group_arbiter::may_split(int g, std::span<rank_id const> comers) const {
                           .power = power_of(comers)}) > 0;
 }
 
-void group_arbiter::ask_to_split(int g, std::span<rank_id const> comers, group_actions& out) {
+void group_root::ask_to_split(int g, std::span<rank_id const> comers, group_actions& out) {
   auto& x = of(g);
   x.promised = comers.size();
   out.push_back(act::send{x.host, group_msg::split{x.term, x.promised, power_of(comers), power_at(g)}});
 }
 
-void group_arbiter::on(rank_id from, group_msg::let_go const& m, group_actions& out) {
+void group_root::on(rank_id from, group_msg::let_go const& m, group_actions& out) {
   if (auto* const g = led_by(from, m.term)) cut_share(static_cast<int>(g - groups_.data()), m, out);
   advance(out);
 }
 
-void group_arbiter::cut_share(int g, group_msg::let_go const& m, group_actions& out) {
+void group_root::cut_share(int g, group_msg::let_go const& m, group_actions& out) {
   auto& x = of(g);
   auto const ranks = std::exchange(x.promised, 0);
   if (ranks == 0 || m.end <= x.first || m.end > x.end) {
@@ -134,7 +134,7 @@ void group_arbiter::cut_share(int g, group_msg::let_go const& m, group_actions& 
 }
 
 // If no rank is free, the share waits for a host as if it had lost one.
-void group_arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& out) {
+void group_root::found_group(int g, std::uint64_t most_ranks, group_actions& out) {
   auto movers = free_ranks();
   auto const weaker = [&](rank_id a, rank_id b) {
     bool const lead_a = leads(a) == none, lead_b = leads(b) == none;

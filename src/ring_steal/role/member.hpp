@@ -15,7 +15,7 @@
 
 namespace skel::role {
 
-struct stealer_config {
+struct steal_member_config {
   rank_id self = 0;
   rank_id root = 0;
   rank_id ranks = 0;
@@ -24,7 +24,7 @@ struct stealer_config {
   bool records = false;              ///< the root records the value of debt 0
   unsigned most_losses = 2;          ///< ranks lost with the same task before it is blamed; 0: never
   std::uint64_t most_parcels = 256;  ///< of one loan
-  friend bool operator==(stealer_config const&, stealer_config const&) = default;
+  friend bool operator==(steal_member_config const&, steal_member_config const&) = default;
 };
 
 /// Runs tasks that spawn tasks, organised as loans. A victim gives a loan; the thief owes one
@@ -56,10 +56,10 @@ struct stealer_config {
 /// The role sees loans, never tasks. A regular value; events append their actions to `out`. Relies
 /// on the wire contract: between two living ranks, messages arrive once and in order, after any
 /// delay.
-class stealer {
+class steal_member {
  public:
-  stealer() = default;
-  explicit stealer(stealer_config const& config);
+  steal_member() = default;
+  explicit steal_member(steal_member_config const& config);
 
   void begin(steal_actions& out);
   /// No task of this debt waits or runs on this rank any more.
@@ -116,7 +116,7 @@ class stealer {
   [[nodiscard]] std::size_t loans() const { return lent_.size(); }
   [[nodiscard]] std::uint64_t steals() const { return steals_; }
   [[nodiscard]] std::uint64_t taken_back() const { return taken_back_; }
-  friend bool operator==(stealer const&, stealer const&) = default;
+  friend bool operator==(steal_member const&, steal_member const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -166,7 +166,7 @@ class stealer {
   template <class Suits>
   [[nodiscard]] std::optional<rank_id> first_rank(Suits const& suits) const;
 
-  stealer_config config_;
+  steal_member_config config_;
   thief thief_;
   std::map<debt_id, debt> debts_;
   loan_book lent_;

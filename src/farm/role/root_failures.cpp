@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "farm/role/ledger.hpp"
+#include "farm/role/root.hpp"
 
 namespace skel::role {
 
-void farm_ledger::on_task_failed(rank_id from, farm::task_failed const& m, farm_actions& out) {
+void farm_root::on_task_failed(rank_id from, farm::task_failed const& m, farm_actions& out) {
   task_range const task{m.task, 1, 1};
   if (stopping() || !tasks_exist(from, {task}, out)) return;
   stock_.moved();
@@ -29,7 +29,7 @@ void farm_ledger::on_task_failed(rank_id from, farm::task_failed const& m, farm_
 }
 
 // Gives failed tasks to ranks where they have not failed yet.
-void farm_ledger::give_failed(farm_actions& out) {
+void farm_root::give_failed(farm_actions& out) {
   if (stopping() || failed_.empty()) return;
   auto const& pool = dealer_.pool().ranges();
   for (task_id const id : failed_.waiting()) {
@@ -48,7 +48,7 @@ void farm_ledger::give_failed(farm_actions& out) {
   }
 }
 
-std::optional<rank_id> farm_ledger::taker_of_failed(task_id id) const {
+std::optional<rank_id> farm_root::taker_of_failed(task_id id) const {
   auto const fresh = [&](rank_id rank) {
     return !config_.on_error.elsewhere || !failed_.failed_on(id, rank);
   };
@@ -63,7 +63,7 @@ std::optional<rank_id> farm_ledger::taker_of_failed(task_id id) const {
 }
 
 // The task has failed too often, or it ends every rank that runs it.
-void farm_ledger::give_up(farm::leave_out task, farm_actions& out) {
+void farm_root::give_up(farm::leave_out task, farm_actions& out) {
   if (!config_.on_error.collects) {
     if (task.times > 1) task.text += " (the task failed " + std::to_string(task.times) + " times)";
     roll(out, &roll_call::task_failed, task.task, task.rank, std::move(task.text));

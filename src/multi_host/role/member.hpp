@@ -1,4 +1,4 @@
-// The worker of a multi_host call, on every rank: processes pieces for the host that the arbiter names.
+// The worker of a multi_host call, on every rank: processes pieces for the host that the root names.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@ namespace skel::role {
 /// A worker sends its results above this number of bytes.
 inline constexpr std::uint64_t default_results_level = 64 * 1024;
 
-struct group_worker_config {
+struct group_member_config {
   rank_id self = 0;
   rank_id root = 0;
   std::uint64_t call_hash = 0;
   unsigned threads = 1;
   double power = 0;                                     ///< sent with its hello; 0: not measured
   std::uint64_t results_level = default_results_level;  ///< bytes of results to collect before returning them
-  friend bool operator==(group_worker_config const&, group_worker_config const&) = default;
+  friend bool operator==(group_member_config const&, group_member_config const&) = default;
 };
 
 /// Requests packets from its host and processes their pieces; the paper calls it a slave. Requests the next
 /// one when one piece waits for a thread or, if pieces are small, as many as the threads take at a time.
 /// Returns results when they "accumulate to a certain level" [Bajaj93, §5.1], or when it holds no further
-/// piece of their unit. When the arbiter moves the worker to another host, it finishes the pieces that it
+/// piece of their unit. When the root moves the worker to another host, it finishes the pieces that it
 /// holds and returns their results to the host they came from.
 ///
 /// A regular value; events append their actions to `out`. Relies on the wire contract.
-class group_worker {
+class group_member {
  public:
-  group_worker() = default;
-  explicit group_worker(group_worker_config config)
+  group_member() = default;
+  explicit group_member(group_member_config config)
       : config_(config), attendance_(config.self, config.root) {}
 
   void begin(group_actions& out);
@@ -66,7 +66,7 @@ class group_worker {
   [[nodiscard]] std::optional<rank_id> host() const { return host_; }
   [[nodiscard]] bool waiting() const { return asked_; }
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
-  friend bool operator==(group_worker const&, group_worker const&) = default;
+  friend bool operator==(group_member const&, group_member const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -88,7 +88,7 @@ class group_worker {
   void flush(rank_id host, term_id term, group_actions& out);
   void drop_if_draining();
 
-  group_worker_config config_;
+  group_member_config config_;
   attendance attendance_;
   std::optional<rank_id> host_;
   term_id term_ = 0;

@@ -23,7 +23,7 @@ struct bsp_generation {
   friend bool operator==(bsp_generation const&, bsp_generation const&) = default;
 };
 
-struct bsp_conductor_config {
+struct bsp_root_config {
   rank_id self = 0;
   rank_id ranks = 0;
   bool splits = false;                   ///< the program can split its state for another number of ranks
@@ -33,12 +33,12 @@ struct bsp_conductor_config {
   std::vector<bsp_generation> usable{};  ///< generations to resume from, in order of preference
   unsigned max_losses = 2;  ///< losses in the same superstep before it is blamed, minus one; 0: never
   bool saves = false;       ///< there is a store for checkpoints
-  friend bool operator==(bsp_conductor_config const&, bsp_conductor_config const&) = default;
+  friend bool operator==(bsp_root_config const&, bsp_root_config const&) = default;
 };
 
 /// - A new epoch begins with all living ranks from the newest generation that can be restored: at
 ///   the start of the run, when a member is lost, and when a member cannot read its part.
-/// - After a loss, the conductor waits a few ticks for a commit in progress, because its generation
+/// - After a loss, the root waits a few ticks for a commit in progress, because its generation
 ///   saves work.
 /// - A state that cannot be split is only restored on the same number of ranks. Otherwise the run
 ///   ends (part_lost).
@@ -46,7 +46,7 @@ struct bsp_conductor_config {
 ///   every member of the epoch has saved its part. Generation numbers are never reused.
 /// - If a rank asks for an early end and there is a store, the ranks first save the state before a superstep
 ///   that none has begun, and go on until it is committed.
-/// - If the program names neighbours, members may be several supersteps apart. The conductor therefore asks
+/// - If the program names neighbours, members may be several supersteps apart. The root therefore asks
 ///   all for their progress before it counts a loss, and before it says which superstep begins with a
 ///   checkpoint: one that no member has begun. It also finds out whether any member continues, for members
 ///   whose neighbours do not.
@@ -54,10 +54,10 @@ struct bsp_conductor_config {
 /// - A rank that was wrongly suspected stays out: it has no state that the others need.
 ///
 /// A regular value; events append their actions to `out`. It has no clock: time advances by ticks.
-class bsp_conductor {
+class bsp_root {
  public:
-  bsp_conductor() = default;
-  explicit bsp_conductor(bsp_conductor_config config);
+  bsp_root() = default;
+  explicit bsp_root(bsp_root_config config);
 
   void begin(bsp_actions& out) { restart(out); }
   void on(rank_id from, bsp::joined const& j);
@@ -88,7 +88,7 @@ class bsp_conductor {
   /// The generation being saved, and the one being committed; 0: none.
   [[nodiscard]] std::uint64_t saving() const { return saving_; }
   [[nodiscard]] std::uint64_t committing() const { return committing_.number; }
-  friend bool operator==(bsp_conductor const&, bsp_conductor const&) = default;
+  friend bool operator==(bsp_root const&, bsp_root const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -105,7 +105,7 @@ class bsp_conductor {
     return config_.splits || g.parts == living_.size();
   }
 
-  bsp_conductor_config config_;
+  bsp_root_config config_;
   std::vector<rank_id> living_, members_;
   std::vector<bsp_generation> usable_;  // in the order of preference
   std::uint64_t epoch_ = 0, generation_ = 0;

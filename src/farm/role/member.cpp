@@ -1,4 +1,4 @@
-#include "farm/role/worker.hpp"
+#include "farm/role/member.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +14,7 @@ constexpr unsigned results_wait_ticks = 2;
 constexpr double remembered_tasks = 64;
 }  // namespace
 
-farm_worker::farm_worker(farm_worker_config config)
+farm_member::farm_member(farm_member_config config)
     : config_(std::move(config)), attendance_(config_.self, config_.root), closed_(!config_.asks) {
   held_.add(config_.share);
   config_.share.clear();
@@ -22,12 +22,12 @@ farm_worker::farm_worker(farm_worker_config config)
     ring_.emplace(config_.self, static_cast<std::uint64_t>(config_.threads), config_.power, config_.ring);
 }
 
-void farm_worker::say_hello(farm_actions& out) const {
+void farm_member::say_hello(farm_actions& out) const {
   out.push_back(tell_root{hello{
       config_.call_hash, static_cast<std::uint64_t>(config_.computes ? config_.threads : 0), config_.power}});
 }
 
-void farm_worker::begin(farm_actions& out) {
+void farm_member::begin(farm_actions& out) {
   say_hello(out);
   maybe_ask(out);
   maybe_steal(out);
@@ -35,14 +35,14 @@ void farm_worker::begin(farm_actions& out) {
 
 // --- compute threads
 
-void farm_worker::idle(std::uint64_t limit, farm_actions& out) {
+void farm_member::idle(std::uint64_t limit, farm_actions& out) {
   if (attendance_.ended()) return;
   reach_ = std::max<std::uint64_t>(1, limit) * static_cast<std::uint64_t>(config_.threads);
   hand_out(limit, out);
   go_on(out);
 }
 
-void farm_worker::finished(task_range const& range, std::uint64_t next_limit, farm_actions& out) {
+void farm_member::finished(task_range const& range, std::uint64_t next_limit, farm_actions& out) {
   if (attendance_.ended()) return;  // a rank may learn of the end while it runs a task alone
   held_.end_run(range);
   std::erase_if(untold_, [&](auto const& r) { return r.last() == range.last(); });
@@ -61,7 +61,7 @@ void farm_worker::finished(task_range const& range, std::uint64_t next_limit, fa
   go_on(out);
 }
 
-void farm_worker::failed(task_id id, std::string text, task_range const& dropped, farm_actions& out) {
+void farm_member::failed(task_id id, std::string text, task_range const& dropped, farm_actions& out) {
   if (attendance_.ended()) return;
   held_.end_run({id, 1, 1});
   if (!dropped.empty()) held_.end_run(dropped);
@@ -73,7 +73,7 @@ void farm_worker::failed(task_id id, std::string text, task_range const& dropped
   drained(out);
 }
 
-void farm_worker::threw(task_id id, std::string text, farm_actions& out) {
+void farm_member::threw(task_id id, std::string text, farm_actions& out) {
   if (attendance_.ended()) return;
   held_.fail(id);
   std::erase_if(untold_, [&](auto const& r) { return r.last() == id; });
@@ -87,7 +87,7 @@ void farm_worker::threw(task_id id, std::string text, farm_actions& out) {
   go_on(out);
 }
 
-void farm_worker::hand_out(std::uint64_t limit, farm_actions& out) {
+void farm_member::hand_out(std::uint64_t limit, farm_actions& out) {
   if (attendance_.draining() || dismissed_ || limit == 0) return;
   auto const range = held_.start(limit);
   if (!range) return;
@@ -95,28 +95,28 @@ void farm_worker::hand_out(std::uint64_t limit, farm_actions& out) {
   out.push_back(farm::execute{*range});
 }
 
-void farm_worker::go_on(farm_actions& out) {
+void farm_member::go_on(farm_actions& out) {
   maybe_flush(out);
   tell_begun(out);
   maybe_ask(out);
   maybe_steal(out);
 }
 
-void farm_worker::measured(double tasks, double seconds) {
+void farm_member::measured(double tasks, double seconds) {
   unsent_seconds_ += seconds;
   if (tasks <= 0) return;
   weight_ = std::min(weight_ + tasks, std::max(tasks, remembered_tasks));
   cost_ += (std::max(seconds, tasks * 1e-9) / tasks - cost_) * tasks / weight_;
 }
 
-std::optional<farm::load> farm_worker::here() const {
+std::optional<farm::load> farm_member::here() const {
   if (!directed()) return std::nullopt;
   return farm::load{held_.queued(), cost_};
 }
 
 // --- messages
 
-void farm_worker::on(rank_id from, farm_message const& m, farm_actions& out) {
+void farm_member::on(rank_id from, farm_message const& m, farm_actions& out) {
   if (attendance_.ended()) return;
   heard_ = heard_ || from == config_.root;
   if (ring_) ring_->heard(from);
@@ -146,7 +146,7 @@ void farm_worker::on(rank_id from, farm_message const& m, farm_actions& out) {
   }
 }
 
-void farm_worker::on_grant(farm::grant const& m, farm_actions& out) {
+void farm_member::on_grant(farm::grant const& m, farm_actions& out) {
   tells_always_ = tells_always_ || m.may_be_held;
   asked_ = false;
   if (attendance_.draining() || dismissed_) return;
@@ -156,7 +156,7 @@ void farm_worker::on_grant(farm::grant const& m, farm_actions& out) {
 }
 
 // If the root names the victims, a second `nothing` means that there is no victim either.
-void farm_worker::on_nothing(farm_actions& out) {
+void farm_member::on_nothing(farm_actions& out) {
   asked_ = false;
   if (closed_ && directed()) ring_->rest();
   closed_ = true;
@@ -165,13 +165,13 @@ void farm_worker::on_nothing(farm_actions& out) {
 }
 
 // Not an answer to this rank's request, so it keeps waiting for one.
-void farm_worker::on_grant(farm::grant_alone const& m) {
+void farm_member::on_grant(farm::grant_alone const& m) {
   tells_always_ = tells_always_ || m.watched;
   if (attendance_.draining() || dismissed_) return;
   for (auto const& fresh : held_.not_held({&m.task, 1})) held_.add_alone(fresh);
 }
 
-void farm_worker::on_ring(rank_id from, farm_message const& m, farm_actions& out) {
+void farm_member::on_ring(rank_id from, farm_message const& m, farm_actions& out) {
   if (auto const* const s = std::get_if<farm::steal>(&m)) {
     ring_->on_steal(from, *s, attendance_.draining() || dismissed_, held_, out);
   } else if (auto const* const g = std::get_if<farm::give>(&m)) {
@@ -192,7 +192,7 @@ void farm_worker::on_ring(rank_id from, farm_message const& m, farm_actions& out
   }
 }
 
-void farm_worker::enqueue(range_list const& ranges, bool look) {
+void farm_member::enqueue(range_list const& ranges, bool look) {
   if (look)
     held_.add(held_.not_held(ranges));
   else
@@ -200,50 +200,50 @@ void farm_worker::enqueue(range_list const& ranges, bool look) {
   if (ring_ && held_.queued() > 0) ring_->wake();
 }
 
-void farm_worker::tell_stock(farm::take_stock const& m, farm_actions& out) {
+void farm_member::tell_stock(farm::take_stock const& m, farm_actions& out) {
   if (m.hello_missing) say_hello(out);
   say(farm::stock{m.round, finished_, held_.all()}, out);
 }
 
-void farm_worker::lost(rank_id rank, farm_actions& out) {
+void farm_member::lost(rank_id rank, farm_actions& out) {
   if (attendance_.ended() || attendance_.lost(rank, out)) return;
   if (ring_ && ring_->lost(rank)) maybe_steal(out);
 }
 
 // --- requests
 
-std::uint64_t farm_worker::wanted() const {
+std::uint64_t farm_member::wanted() const {
   // A given threshold is taken literally: one task beyond it. The default covers two round trips.
   if (!config_.early) return static_cast<std::uint64_t>(config_.threads);
   std::uint64_t const window = config_.threshold ? *config_.threshold + 1 : 2 * reach_;
   return window > held_.queued() ? window - held_.queued() : 1;
 }
 
-bool farm_worker::may_ask() const {
+bool farm_member::may_ask() const {
   return config_.computes && !dismissed_ && held_.queued() <= config_.threshold.value_or(reach_) &&
          (config_.early || (held_.queued() == 0 && held_.running().empty())) && !all_costly();
 }
 
 // Whether every thread runs a costly task, so that a task that came now would wait for long.
-bool farm_worker::all_costly() const {
+bool farm_member::all_costly() const {
   auto const& running = held_.running();
   return running.size() >= static_cast<std::size_t>(config_.threads) &&
          std::all_of(running.begin(), running.end(),
                      [&](task_range const& r) { return r.first < config_.costly; });
 }
 
-void farm_worker::maybe_ask(farm_actions& out) {
+void farm_member::maybe_ask(farm_actions& out) {
   if (asked_ || closed_ || !attendance_.active() || !may_ask()) return;
   ask(out);
 }
 
-void farm_worker::ask(farm_actions& out) {
+void farm_member::ask(farm_actions& out) {
   asked_ = true;
   ticks_ = 0;
   say(farm::ask{wanted(), here(), std::exchange(refused_by_, std::nullopt)}, out);
 }
 
-void farm_worker::maybe_steal(farm_actions& out) {
+void farm_member::maybe_steal(farm_actions& out) {
   if (!ring_ || !closed_ || dismissed_ || !attendance_.active() || held_.has_work()) return;
   if (directed()) {
     if (!asked_ && ring_->wants_to_be_told(held_, reach_)) ask(out);
@@ -260,20 +260,20 @@ void farm_worker::maybe_steal(farm_actions& out) {
 
 // The root suspects the tasks that run when this rank is lost. Results messages carry them; a separate
 // message is sent if much depends on it, or after a theft, which costs messages anyway.
-void farm_worker::tell_begun(farm_actions& out) {
+void farm_member::tell_begun(farm_actions& out) {
   if (untold_.empty() || !(tells_always_ || (stole_ && !config_.results.concentrated))) return;
   stole_ = false;
   untold_.clear();
   say(farm::begins{held_.running(), here()}, out);
 }
 
-void farm_worker::maybe_flush(farm_actions& out) {
+void farm_member::maybe_flush(farm_actions& out) {
   if (held_.done() == 0) return;
   if (config_.results.concentrated ? (closed_ && held_.dry() && (!ring_ || ring_->resting())) : due())
     flush(out);
 }
 
-bool farm_worker::due() const {
+bool farm_member::due() const {
   if (held_.dry()) return true;
   if (held_.done() < std::max<std::uint64_t>(1, config_.results.batch)) return false;
   if (unsent_seconds_ >= config_.interval * config_.threads) return true;
@@ -281,7 +281,7 @@ bool farm_worker::due() const {
 }
 
 // One message carries all finished tasks and the request for more (piggybacking [Storm95, §4.4]).
-void farm_worker::flush(farm_actions& out) {
+void farm_member::flush(farm_actions& out) {
   farm::results m{held_.take_done(), 0, std::exchange(untold_, {}), here()};
   stole_ = false;
   unsent_ticks_ = 0;
@@ -294,7 +294,7 @@ void farm_worker::flush(farm_actions& out) {
   say(std::move(m), out);
 }
 
-void farm_worker::tick(farm_actions& out) {
+void farm_member::tick(farm_actions& out) {
   if (attendance_.ended()) return;
   auto const patience = config_.results.concentrated ? config_.send_after_ticks
                         : config_.interval > 0       ? results_wait_ticks
@@ -313,20 +313,20 @@ void farm_worker::tick(farm_actions& out) {
 
 // --- the end
 
-void farm_worker::please_stop(farm_actions& out) { attendance_.please_stop(out); }
+void farm_member::please_stop(farm_actions& out) { attendance_.please_stop(out); }
 
-void farm_worker::drained(farm_actions& out) {
+void farm_member::drained(farm_actions& out) {
   held_.clear();
   maybe_stopped(out);
 }
 
-void farm_worker::maybe_stopped(farm_actions& out) {
+void farm_member::maybe_stopped(farm_actions& out) {
   // With copies, tasks that still run at the end have been recorded from other ranks.
   if (!held_.running().empty() && !config_.ring.copies) return;
   if (attendance_.quiet(out)) ticks_ = 0;
 }
 
-std::uint64_t farm_worker::hash() const {
+std::uint64_t farm_member::hash() const {
   digest d;
   attendance_.hash(d);
   held_.hash(d);

@@ -9,19 +9,19 @@
 
 namespace skel::role {
 
-struct team_worker_config {
+struct team_member_config {
   rank_id self = 0;
   rank_id root = 0;
   std::uint64_t call_hash = 0;
   bool computes = true;  ///< false: the root may still need it when no other rank is left
-  friend bool operator==(team_worker_config const&, team_worker_config const&) = default;
+  friend bool operator==(team_member_config const&, team_member_config const&) = default;
 };
 
 /// Runs one task at a time. A regular value; events append their actions to `out`.
-class team_worker {
+class team_member {
  public:
-  team_worker() = default;
-  explicit team_worker(team_worker_config const& config)
+  team_member() = default;
+  explicit team_member(team_member_config const& config)
       : config_(config), attendance_(config.self, config.root) {}
 
   void begin(team_actions& out) const { say_hello(out); }
@@ -40,7 +40,7 @@ class team_worker {
   [[nodiscard]] bool leads() const { return job_ && job_->ranks.front().first == own_number(); }
   [[nodiscard]] bool cancelled() const { return cancelled_; }
   [[nodiscard]] bool is_over() const { return attendance_.ended(); }
-  friend bool operator==(team_worker const&, team_worker const&) = default;
+  friend bool operator==(team_member const&, team_member const&) = default;
 
  private:
   [[nodiscard]] std::uint64_t own_number() const { return static_cast<std::uint64_t>(config_.self); }
@@ -48,7 +48,7 @@ class team_worker {
   void say(team_message m, team_actions& out) const { out.push_back(team::send{config_.root, std::move(m)}); }
   void cancel(rank_id because_of, std::string text, team_actions& out);
 
-  team_worker_config config_;
+  team_member_config config_;
   attendance attendance_;
   std::optional<team::run> job_;
   bool cancelled_ = false;

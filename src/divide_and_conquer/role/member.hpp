@@ -33,10 +33,10 @@ namespace skel::role {
 /// Level-triggered: each event re-evaluates the needs, the available data and the lost ranks. A
 /// wrong suspicion costs work. A regular value; events append their actions to `out`. Relies on the
 /// wire contract.
-class divide_partner {
+class divide_member {
  public:
-  divide_partner() = default;
-  explicit divide_partner(divide_config config)
+  divide_member() = default;
+  explicit divide_member(divide_config config)
       : groups_(config), attendance_(config.self, 0), turn_(config.self) {}
 
   void begin(divide_actions& out);
@@ -64,7 +64,7 @@ class divide_partner {
   [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
   /// Readable description of what it waits for: "the solution of ranks 4 to 7 from rank 5".
   [[nodiscard]] std::string waits_for() const;
-  friend bool operator==(divide_partner const&, divide_partner const&) = default;
+  friend bool operator==(divide_member const&, divide_member const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:

@@ -20,7 +20,7 @@
 
 namespace skel::role {
 
-struct team_ledger_config {
+struct team_root_config {
   rank_id root = 0;
   rank_id ranks = 0;         ///< of the run, the root included
   rank_id first_worker = 0;  ///< this rank and those after it compute
@@ -30,17 +30,17 @@ struct team_ledger_config {
   unsigned most_losses = 0;  ///< a task that loses ranks this often ends the run; 0: never
   error_policy on_error{};
   range_list restored{};  ///< tasks with results from an earlier run; they are not given
-  friend bool operator==(team_ledger_config const&, team_ledger_config const&) = default;
+  friend bool operator==(team_root_config const&, team_root_config const&) = default;
 };
 
 /// List scheduling: the largest teams first, among them the most costly tasks, smaller ones where these do
 /// not fit. The ranks of a team are free again when the task has ended on all of them, so teams of one size
 /// stay together. A task whose team loses a rank runs again; the survivors join other teams. A regular value;
 /// events append their actions to `out`.
-class team_ledger {
+class team_root {
  public:
-  team_ledger() = default;
-  explicit team_ledger(team_ledger_config config);
+  team_root() = default;
+  explicit team_root(team_root_config config);
 
   /// The source has produced tasks [0, available), and `sizes` are the ranks wanted by the new ones.
   /// `ended`: these are all. `costs`: of all tasks; empty: unknown.
@@ -73,7 +73,7 @@ class team_ledger {
   [[nodiscard]] std::size_t free_ranks() const { return free_.size(); }
   [[nodiscard]] std::vector<rank_id> lost_ranks() const { return roll_.lost_ranks(); }
   [[nodiscard]] std::vector<rank_id> not_stopped() const { return roll_.not_stopped(); }
-  friend bool operator==(team_ledger const&, team_ledger const&) = default;
+  friend bool operator==(team_root const&, team_root const&) = default;
 
  private:
   struct job {
@@ -132,7 +132,7 @@ class team_ledger {
   void give_up(team::leave_out task, team_actions& out);
   void maybe_complete(team_actions& out);
 
-  team_ledger_config config_;
+  team_root_config config_;
   std::uint64_t window_ = 0;  // config_.window, or what resize_window() made of it
   roll_call roll_;
   by_rank<member> members_;
