@@ -47,11 +47,11 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     skel::bsp_options options;
     if (argc > 1) {
-      options.checkpoint.emplace();
-      options.checkpoint->store = {argv[1]};
-      options.checkpoint->problem = std::to_string(cells) + " cells, " + std::to_string(steps) + " steps";
-      options.checkpoint->every_seconds = 0;  // a real program would save less often
-      options.checkpoint->resume = argc > 2 && std::strcmp(argv[2], "--resume") == 0;
+      auto& where = options.checkpoint.emplace();
+      where.store = {argv[1]};
+      where.problem = std::to_string(cells) + " cells, " + std::to_string(steps) + " steps";
+      where.every_seconds = 0;  // a real program would save less often
+      if (argc > 2 && std::strcmp(argv[2], "--resume") == 0) where.resume = skel::resume_mode::yes;
     }
     if (auto const parts = skel::gather(ctx, ring{}, options).value)  // on the root
       for (auto const& part : *parts)

@@ -74,7 +74,7 @@ world::world(scenario const& s, fault* f)
     if (w.computes && !s.resumed)
       w.share = skel::known_share(s.policy, s.tasks, static_cast<int>(s.workers()), index, l.costs);
     at(r).threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
-    at(r).worker = worker(std::move(w));
+    at(r).member = member(std::move(w));
   }
   root_role_ = root_role(std::move(l));
   if (s.seed % 3 == 0) root_role_.message_cost(0.005 * static_cast<double>(s.seed % 4));
@@ -88,7 +88,7 @@ void world::begin(int rank) {
     sink_.push(scenario_->restored);
     tell_root_role(&root_role::begin);
   }
-  tell_worker(rank, nullptr, &member::begin);
+  tell_member(rank, nullptr, &member::begin);
 }
 
 void world::receive(int from, int to, packet& p) {
@@ -98,25 +98,25 @@ void world::receive(int from, int to, packet& p) {
     g->ranges = root_role_.not_recorded(g->ranges);
   if (!given_tasks(p.what).empty() && scenario_->stream && to != 0)
     n.payloads.insert(n.payloads.end(), p.content.begin(), p.content.end());
-  tell_worker(to, nullptr, &member::on, from, p.what);
+  tell_member(to, nullptr, &member::on, from, p.what);
 }
 
 void world::hear_lost(int /*rank*/, int peer) {
   if (scenario_->from_outside && !at(peer).alive) root_role_.from_outside(peer);
   tell_root_role(&root_role::lost, peer);
-  tell_worker(0, nullptr, &member::lost, peer);
+  tell_member(0, nullptr, &member::lost, peer);
 }
 
 void world::hear_tick(int rank) {
   if (rank == 0) tell_root_role(&root_role::tick);
   for (int r = 1; rank != 0 && r < scenario_->ranks; ++r)
-    if (r != rank && lost_[wire(0, r)]) tell_worker(rank, nullptr, &member::lost, r);
-  tell_worker(rank, nullptr, &member::tick);
+    if (r != rank && lost_[wire(0, r)]) tell_member(rank, nullptr, &member::lost, r);
+  tell_member(rank, nullptr, &member::tick);
 }
 
 void world::please_stop(int rank) {
   if (rank == 0) return tell_root_role(&root_role::stop_early);
-  tell_worker(rank, nullptr, &member::please_stop);
+  tell_member(rank, nullptr, &member::please_stop);
 }
 
 void world::deliver_own() {
@@ -152,10 +152,10 @@ void world::add_own(int rank, std::vector<event>& all) const {
 bool world::wants_work(int rank) const {
   auto const& n = at(rank);
   if (!scenario_->thorough) return !n.rested;
-  auto copy = n.worker;
+  auto copy = n.member;
   role::farm_actions list;
   copy.idle(scenario_->most_at_once, list);
-  return !list.empty() || !(copy == n.worker);
+  return !list.empty() || !(copy == n.member);
 }
 
 void world::apply_own(event const& e) {
@@ -164,7 +164,7 @@ void world::apply_own(event const& e) {
   auto const& s = *scenario_;
   auto& t = at(e.a).threads[static_cast<std::size_t>(e.b)];
   if (e.what == kind::finish) return finish(e.a, t);
-  tell_worker(e.a, &t, &member::idle, s.thorough ? s.most_at_once : 1 + below(s.most_at_once));
+  tell_member(e.a, &t, &member::idle, s.thorough ? s.most_at_once : 1 + below(s.most_at_once));
   at(e.a).rested = !t && !s.thorough;
 }
 
@@ -181,8 +181,8 @@ std::string world::waits_for() const {
     text += fmt::format("; rank {}: ", r);
     text += !n.alive  ? "dead"
             : n.ended ? "ended"
-                      : fmt::format("{} queued, {} unsent{}", n.worker.queued(), n.worker.unsent(),
-                                    n.worker.waiting() ? ", waiting" : "");
+                      : fmt::format("{} queued, {} unsent{}", n.member.queued(), n.member.unsent(),
+                                    n.member.waiting() ? ", waiting" : "");
   }
   return text;
 }
@@ -217,8 +217,8 @@ void world::finish(int rank, thread& on) {
     // longer than they are said to cost, so they are late.
     double const cost = (s.seed % 2 == 0 ? 0.01 : 0.001) * (rank % 3 == 0 ? 4 : rank % 3);
     auto const next = throws || part || s.thorough ? 0 : below(s.most_at_once + 1);
-    n.worker.measured(static_cast<double>(good), cost * static_cast<double>(good));
-    tell_worker(rank, throws || part ? nullptr : &on, &member::finished, front, next);
+    n.member.measured(static_cast<double>(good), cost * static_cast<double>(good));
+    tell_member(rank, throws || part ? nullptr : &on, &member::finished, front, next);
   }
   bool left = part;
   if (throws) {
@@ -227,12 +227,12 @@ void world::finish(int rank, thread& on) {
     rest.take_front(1);
     left = s.on_error.goes_on() && !rest.empty();
     if (s.on_error.goes_on())
-      tell_worker(rank, nullptr, &member::threw, id, "it throws");
+      tell_member(rank, nullptr, &member::threw, id, "it throws");
     else
-      tell_worker(rank, nullptr, &member::failed, id, "it throws", rest);
+      tell_member(rank, nullptr, &member::failed, id, "it throws", rest);
   }
   if (left && n.draining)
-    tell_worker(rank, nullptr, &member::finished, rest, 0U);
+    tell_member(rank, nullptr, &member::finished, rest, 0U);
   else if (left)
     on = rest;
 }

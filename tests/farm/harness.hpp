@@ -76,7 +76,7 @@ struct packet {
 using thread = std::optional<task_range>;  // what it runs
 
 struct node : harness_common::peer_node {
-  role::farm_member worker;
+  role::farm_member member;
   std::vector<thread> threads{};
   std::vector<task_id> held{};  // finished, results not sent
   std::vector<task_id> payloads{};
@@ -143,11 +143,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
     perform(0, true, list);
   }
   template <class... Parameters, class... Arguments>
-  void tell_worker(int rank, thread* free, void (role::farm_member::*what)(Parameters...),
+  void tell_member(int rank, thread* free, void (role::farm_member::*what)(Parameters...),
                    Arguments&&... arguments) {
     role::farm_actions list;
     at(rank).rested = false;
-    (at(rank).worker.*what)(std::forward<Arguments>(arguments)..., list);
+    (at(rank).member.*what)(std::forward<Arguments>(arguments)..., list);
     perform(rank, false, list, free);
   }
   void deliver_own();

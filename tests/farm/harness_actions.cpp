@@ -20,7 +20,7 @@ void add_ids(role::digest& d, std::vector<task_id> const& ids) {
 void packet::add_to(role::digest& d) const { add_ids(d, content); }
 
 void node::add_to(role::digest& d) const {
-  d.add(worker.hash());
+  d.add(member.hash());
   for (auto const& t : threads) d.add(t ? t->first * 64 + t->count : 1U << 30);
   add_ids(d, held);
   add_ids(d, payloads);
@@ -61,7 +61,7 @@ void world::perform(int rank, role::farm_action const& action, thread* free) {
     discard(d->rank);
   } else if (auto const* const f = std::get_if<farm::forget>(&action)) {
     for (task_id const id : ids_of({f->range})) tasks_.at(id).forgotten = true;
-    if (root_role_.may_run_twice()) at(0).worker.drop(f->range);  // as the engine does
+    if (root_role_.may_run_twice()) at(0).member.drop(f->range);  // as the engine does
   } else if (auto const* const l = std::get_if<farm::leave_out>(&action)) {
     leave_out(*l);
   } else {
