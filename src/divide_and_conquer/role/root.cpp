@@ -7,7 +7,7 @@
 namespace skel::role {
 
 namespace {
-constexpr rank_id root = 0;
+constexpr rank_id root_rank = 0;
 }
 
 bool divide_root::on(rank_id from, divide_message const& m, divide_actions& out) {
@@ -107,17 +107,17 @@ void divide_root::serve(group_work work, takeover& t, divide_actions& out) {
 void divide_root::allow_first(group_work work, takeover& t, divide_actions& out) {
   if (t.first || t.waiting.empty() || suspects_.at(book()).blames(work)) return;
   auto const taker = std::find_if(t.waiting.begin(), t.waiting.end(),
-                                  [&](rank_id r) { return r != root && !lost_.is_lost(r); });
+                                  [&](rank_id r) { return r != root_rank && !lost_.is_lost(r); });
   if (taker != t.waiting.end()) {
     t.first = *taker;
-  } else if (!t.waiting.contains(root)) {
+  } else if (!t.waiting.contains(root_rank)) {
     return;
   } else if (auto const other = other_than_root(work.group)) {
-    t.waiting.erase(root);
-    out.push_back(divide_act::send{root, divide_say::leave_takeover{work, *other}});
+    t.waiting.erase(root_rank);
+    out.push_back(divide_act::send{root_rank, divide_say::leave_takeover{work, *other}});
     return;
   } else {
-    t.first = root;
+    t.first = root_rank;
   }
   for (auto& s : suspects_)
     if (s.contains(work)) s.given(work, *t.first);
@@ -140,7 +140,7 @@ std::optional<rank_id> divide_root::other_than_root(rank_span group) const {
   std::optional<rank_id> busy;
   for (int i = 0; i < ranks; ++i) {
     rank_id const r = (group.last + i) % ranks;
-    if (r == root || lost_.is_lost(r)) continue;
+    if (r == root_rank || lost_.is_lost(r)) continue;
     if (!suspects_.front().holds_one(r)) return r;
     if (!busy) busy = r;
   }

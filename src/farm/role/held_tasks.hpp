@@ -35,7 +35,7 @@ class held_tasks {
   /// This running task has failed.
   void fail(task_id id);
   /// Whether this range runs, and was granted alone.
-  [[nodiscard]] bool runs_alone(task_range const& range) const;
+  [[nodiscard]] bool runs_alone(task_range const& running) const;
 
   // --- finished
   [[nodiscard]] range_list take_done();

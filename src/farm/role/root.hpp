@@ -167,7 +167,7 @@ class farm_root {
   void find_suspects();
   void give_suspects(farm_actions& out);
 
-  void on_task_failed(rank_id rank, farm::task_failed const& m, farm_actions& out);
+  void on_task_failed(rank_id from, farm::task_failed const& m, farm_actions& out);
   void give_failed(farm_actions& out);
   [[nodiscard]] std::optional<rank_id> taker_of_failed(task_id id) const;
   void give_up(farm::leave_out task, farm_actions& out);
