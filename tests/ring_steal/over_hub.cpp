@@ -227,6 +227,44 @@ TEST_CASE("the loss of any ranks but the root does not change the count") {
   }
 }
 
+namespace {
+
+struct numbers {
+  using task = std::uint64_t;
+  using result = std::uint64_t;
+  std::atomic<int>* on_victim;
+  void run(std::uint64_t i, skel::spawner<std::uint64_t>& /*more*/, std::uint64_t& sum,
+           skel::worker_info const& where) const {
+    if (where.rank == 1) ++*on_victim;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    sum += i;
+  }
+  [[nodiscard]] std::uint64_t merge(std::uint64_t a, std::uint64_t b) const { return a + b; }
+};
+
+}  // namespace
+
+TEST_CASE("a lost loan of more tasks than parcels is counted once") {
+  constexpr std::uint64_t tasks = 3000;
+  hub::job job(3, 1);
+  std::atomic<int> on_victim{0};
+  std::thread killer([&] {
+    while (on_victim < 20) std::this_thread::yield();
+    job.kill(1);
+  });
+  std::uint64_t sum = 0, again = 0;
+  job.run([&](skel::context& ctx) {
+    auto const all = skel::ring_steal(ctx, skel::indices(tasks), numbers{&on_victim});
+    if (!ctx.is_root()) return;
+    sum = all.value;
+    again = all.report.tasks_handed_out_again;
+  });
+  killer.join();
+  CHECK(job.error(0).empty());
+  CHECK(sum == tasks * (tasks - 1) / 2);
+  CHECK(again > 0);
+}
+
 TEST_CASE("false suspicions do not change the count") {
   for (int turn = 0; turn < 6; ++turn) {
     hub::job job(3, 1);
