@@ -1,7 +1,7 @@
 # Test helpers. MPI tests run as root and with more ranks than cores; the environment permits both, with a different
 # option for each launcher.
 #   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG])      Catch2; LONG: also as a campaign
-#   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...])                  one ctest test per rank count
+#   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...] [THREADS 2])      one ctest test per rank count
 #   skel_mpi_program(NAME [SOURCE x.cpp] RANKS 1 2 [THREADED 1 2])        a program mpi_NAME and its tests, with an argument
 #                                                                        also with two compute threads per rank
 #   skel_losses_test(NAME [SOURCE x] COST n [LINK targets...] [LONG])     ranks of mpi_NAME (x.cpp) are killed by test_NAME
@@ -12,12 +12,11 @@ set(SKEL_TEST_TIMEOUT 1800)
 set(SKEL_LONG_TEST_TIMEOUT 18000)
 
 find_package(Catch2 REQUIRED)
-add_library(skel_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/catch_main.cpp)
-if(Catch2_VERSION VERSION_GREATER_EQUAL 3)  # 2.13 also has the target Catch2WithMain, but not the header
-  target_link_libraries(skel_test_main PUBLIC Catch2::Catch2WithMain)
+add_library(skel_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/catch_main.cpp ${PROJECT_SOURCE_DIR}/tests/catch_runner.cpp)
+set_target_properties(skel_test_main PROPERTIES UNITY_BUILD OFF)  # programs with a main function of their own link it, too
+target_link_libraries(skel_test_main PUBLIC Catch2::Catch2)
+if(Catch2_VERSION VERSION_GREATER_EQUAL 3)
   target_compile_definitions(skel_test_main PUBLIC SKEL_CATCH2_V3=1)
-else()
-  target_link_libraries(skel_test_main PUBLIC Catch2::Catch2)
 endif()
 target_include_directories(skel_test_main PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 # Catch2 itself is not under test: optimised and sanitized it would compile for most of a minute.
@@ -46,7 +45,7 @@ function(skel_unit_test name)
 endfunction()
 
 function(skel_mpi_test name)
-  cmake_parse_arguments(arg "" "TARGET" "RANKS;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "" "TARGET;THREADS" "RANKS;ARGS" ${ARGN})
   set_property(GLOBAL APPEND PROPERTY skel_mpi_tests ${arg_TARGET})
   if(SKEL_SANITIZE)  # starts are slow there; other builds run all
     if(3 IN_LIST arg_RANKS)
@@ -63,7 +62,7 @@ function(skel_mpi_test name)
     add_test(NAME ${name}.n${n} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n}
                                         $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
     set_tests_properties(${name}.n${n} PROPERTIES TIMEOUT ${SKEL_TEST_TIMEOUT} PROCESSORS ${processors}
-                                                  ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
+                                                  ENVIRONMENT "${SKEL_TEST_ENVIRONMENT};SKEL_THREADS=${arg_THREADS}")
   endforeach()
 endfunction()
 

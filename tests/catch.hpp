@@ -6,3 +6,10 @@ using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 #endif
+
+namespace test {
+
+/// Runs the cases that the words of a command line select; returns the exit code.
+int run_cases(int argc, char const* const* argv);
+
+}  // namespace test

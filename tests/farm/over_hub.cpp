@@ -14,30 +14,6 @@
 
 using namespace farm_test;
 
-TEST_CASE("every schedule gives every result once, on any number of ranks and threads") {
-  for (int ranks : {1, 2, 3, 5, 8})
-    for (int threads : {1, 2}) {
-      hub::job job(ranks, threads);
-      for (auto const& how : schedules())
-        for (std::uint64_t n : {0U, 1U, 3U, 150U})
-          for (bool concentrated : {false, true}) {
-            std::vector<std::uint64_t> got;
-            skel::farm_options options;
-            if (concentrated) options.results = skel::results::concentrated();
-            if (n == 3) options.root = skel::root_role::serves;
-            INFO(how.to_string() << ", " << ranks << " ranks, " << threads << " threads, " << n << " tasks");
-            std::atomic<std::uint64_t> sum{0};
-            job.run([&](skel::context& ctx) {
-              auto const r = skel::farm(ctx, skel::indices(n), work, how, skel::into(got), options).report;
-              if (ctx.is_root()) sum = r.tasks;
-            });
-            for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
-            CHECK(got == expected(n));
-            CHECK(sum == n);
-          }
-    }
-}
-
 namespace {
 
 // Remembers the address at which it was constructed.
@@ -218,24 +194,6 @@ TEST_CASE("a window in bytes bounds the large results that wait, and the large t
   }
 }
 
-TEST_CASE("a reduced sink merges every result once") {
-  for (int threads : {1, 2}) {
-    hub::job job(4, threads);
-    for (auto const& how : schedules())
-      for (bool concentrated : {false, true}) {
-        if (how.policy().copies && how.policy().more == skel::more_from::ring) continue;  // refused
-        std::uint64_t total = 5;
-        skel::farm_options options;
-        if (concentrated) options.results = skel::results::concentrated();
-        job.run([&](skel::context& ctx) {
-          skel::farm(ctx, skel::indices(1000), work, how, skel::reduced(total, std::plus<>{}), options);
-        });
-        auto const all = expected(1000);
-        CHECK(total == std::accumulate(all.begin(), all.end(), std::uint64_t{5}));
-      }
-  }
-}
-
 TEST_CASE("results and tasks larger than a message travel in pieces") {
   hub::job job(3, 2, 1000);
   for (bool ordered : {false, true}) {
@@ -281,17 +239,6 @@ TEST_CASE("a quantum that ends early because its results are large keeps the pay
   });
   CHECK(job.error(0).empty());
   CHECK(bytes == 3000 + 300 * 50000);
-}
-
-TEST_CASE("tasks without results are counted") {
-  hub::job job(3);
-  std::vector<int> seen(40);
-  job.run([&](skel::context& ctx) {
-    skel::farm(
-        ctx, skel::indices(40), [](std::uint64_t) {}, skel::schedule::guided{},
-        [&](skel::task_id id) { ++seen[id]; });
-  });
-  CHECK(seen == std::vector<int>(40, 1));
 }
 
 TEST_CASE("an observer sees the run on the root from its start to its end, at most once per second") {

@@ -7,32 +7,6 @@
 
 using namespace farm_test;
 
-TEST_CASE("a task that throws fails the run on every rank, and the next run works") {
-  for (std::uint64_t bad : {0U, 50U, 99U})
-    for (int threads : {1, 2}) {
-      hub::job job(3, threads);
-      for (auto const& how : schedules()) {
-        INFO(how.to_string() << ", task " << bad);
-        std::vector<std::uint64_t> got;
-        job.run([&](skel::context& ctx) {
-          auto const f = [&](std::uint64_t i) {
-            if (i == bad) throw std::runtime_error("no luck");
-            return work(i);
-          };
-          skel::farm(ctx, skel::indices(100), f, how, skel::into(got));
-        });
-        for (int r = 0; r < 3; ++r) {
-          CHECK(job.error(r) == job.error(0));
-          hub::check_thrown<skel::task_error>(job, r);
-        }
-        CHECK(job.error(0).starts_with("task " + std::to_string(bad) + " failed on rank "));
-        got.clear();
-        job.run([&](skel::context& ctx) { skel::farm(ctx, skel::indices(9), work, how, skel::into(got)); });
-        CHECK(got == expected(9));
-      }
-    }
-}
-
 TEST_CASE("all tasks throw on all threads of all ranks") {
   hub::job job(3, 2);
   // The run must not wait for a repeated stop, which follows after 2 s. A busy machine may need several
@@ -48,74 +22,6 @@ TEST_CASE("all tasks throw on all threads of all ranks") {
     for (int r = 0; r < 3; ++r) CHECK_FALSE(job.error(r).empty());
   }
   CHECK(quick);
-}
-
-TEST_CASE("a sink or a source that throws fails the run on every rank") {
-  hub::job job(3, 2);
-  job.run([&](skel::context& ctx) {
-    skel::farm(ctx, skel::indices(100), work, skel::schedule::guided{}, [](skel::task_id id, std::uint64_t) {
-      if (id == 40) throw std::runtime_error("disk full");
-    });
-  });
-  for (int r = 0; r < 3; ++r) CHECK(job.error(r) == "the sink failed on the result of task 40: disk full");
-  job.run([&](skel::context& ctx) {
-    auto const open = [] {
-      return std::views::iota(0, 100) | std::views::transform([](int i) {
-               if (i == 30) throw std::runtime_error("no more");
-               return i;
-             });
-    };
-    skel::farm(
-        ctx, skel::on_root(open), [](int i) { return i; }, skel::schedule::guided{},
-        [](skel::task_id, int) {});
-  });
-  for (int r = 0; r < 3; ++r) {
-    CHECK(job.error(r).find("no more") != std::string::npos);
-    hub::check_thrown<skel::source_error>(job, r);
-  }
-}
-
-TEST_CASE("the sink, a stop token or the time limit ends a run early") {
-  hub::job job(3, 2);
-  std::atomic<int> stopped{0};
-  std::atomic<bool> quiet{true};
-  job.run([&](skel::context& ctx) {
-    bool over = false;
-    auto const sink = [&](skel::task_id, std::uint64_t) {
-      quiet = quiet && !over;
-      over = true;
-      return skel::flow::stop;
-    };
-    stopped += skel::farm(ctx, skel::indices(100000), slow_work, skel::schedule::guided{}, sink)
-                   .report.stopped_early;
-  });
-  CHECK(stopped == 3);
-  CHECK(quiet);
-  stopped = 0;
-  job.run([&](skel::context& ctx) {
-    std::stop_source stop;
-    skel::farm_options options;
-    if (ctx.rank() == 1) options.stop = stop.get_token();
-    std::thread presses(
-        [&] { std::this_thread::sleep_for(std::chrono::milliseconds(30)), stop.request_stop(); });
-    stopped += skel::farm(
-                   ctx, skel::indices(1000000), slow_work, skel::schedule::guided{},
-                   [](skel::task_id, std::uint64_t) {}, options)
-                   .report.stopped_early;
-    presses.join();
-  });
-  CHECK(stopped == 3);
-  stopped = 0;
-  job.run([&](skel::context& ctx) {
-    skel::farm_options options;
-    options.time_limit_seconds = 0.03;
-    stopped += skel::farm(
-                   ctx, skel::indices(1000000), slow_work, skel::schedule::interleaved{},
-                   [](skel::task_id, std::uint64_t) {}, options)
-                   .report.stopped_early;
-  });
-  CHECK(stopped == 3);
-  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
 }
 
 TEST_CASE("a differing call is refused and its rank named") {
