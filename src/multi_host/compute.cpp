@@ -82,7 +82,7 @@ void group_run::read(unsigned thread, led_share::read_job const& j, std::unique_
 }
 
 void group_run::process(unsigned thread, process_job const& j, std::unique_lock<std::mutex>& lock) {
-  auto const together = pieces_.room_for_results(thread, j, host_.taken_back() > 0);
+  auto const together = pieces_.room_for_results(thread, j, host_.units().taken_back() > 0);
   piece_runner::outcome out;
   lock.unlock();
   double const begin = now();

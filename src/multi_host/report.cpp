@@ -45,7 +45,7 @@ void group_run::describe(report& r) const {
       o.measures.preload ? ",preload=yes" : "", o.measures.host_helps ? "" : ",host=serves");
   if (!root_role_) return;
   r.lost_ranks = lost_ranks();
-  r.tasks_handed_out_again = clock_.taken_back + host_.taken_back() + root_role_->taken_over();
+  r.tasks_handed_out_again = clock_.taken_back + host_.units().taken_back() + root_role_->taken_over();
   group_report g;
   for (auto const& p : root_role_->plan()) g.sizes.push_back(p.ranks);
   g.size_found = trial_.found();
@@ -80,7 +80,7 @@ std::string group_run::state() const {
   if (member_.waiting()) text += detail::format(", waits for rank {}", *member_.host());
   if (host_.active())
     text += detail::format("; leads with {} units open, {} pieces to give, {} workers waiting{}",
-                           host_.units_open(), host_.pooled(), host_.waiting(),
+                           host_.units().size(), host_.units().pooled(), host_.dealer().waiting(),
                            host_.reading() ? ", reading" : "");
   if (roll_ && !roll_->stopping()) text += "; root: waits for " + root_role_->waits_for();
   return text + waits_to_stop();

@@ -123,7 +123,7 @@ void group_run::send(int to, group_message m) {
     if (to == rank_) {
       codec_.load(m, own.emplace());
     } else if (is_call<role::stopped>(m)) {
-      clock_.taken_back = host_.taken_back();
+      clock_.taken_back = host_.units().taken_back();
       clock_.pack(body.emplace().body());
       pack_stats(own_stats(), body->body());
     } else {

@@ -12,8 +12,6 @@
 
 namespace skel::detail {
 
-namespace {}  // namespace
-
 group_setup::group_setup(context const& ctx, std::uint64_t number, multi_host_options const& with,
                          int root_rank)
     : options(with), units(number), size(ctx.size()), rank(ctx.rank()), root(root_rank) {
@@ -105,10 +103,7 @@ role::group_root_config group_setup::root_config(group_work const& work) const {
           group_size(work),
           o.power,
           measures_power(),
-          o.measures.reassign,
-          o.measures.split_shares,
-          o.measures.host_helps,
-          o.measures.preload,
+          {o.measures.reassign, o.measures.split_shares, o.measures.host_helps, o.measures.preload},
           role::default_left_alone,
           sink_on_hosts() ? 0 : o.sink_cost,
           o.measures.read_ahead,

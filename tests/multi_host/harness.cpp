@@ -9,9 +9,13 @@ std::uint64_t scenario::pieces(std::uint64_t unit) const {
 }
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  role::group_root_config book{s.ranks,     s.units,      s.group_size, {},         false,
-                               s.reassigns, s.splits,     s.hosts_help, s.preloads, s.left_alone,
-                               0,           s.read_ahead, s.most_losses};
+  role::group_root_config book{.ranks = s.ranks,
+                               .units = s.units,
+                               .group_size = s.group_size,
+                               .measures = {s.reassigns, s.splits, s.hosts_help, s.preloads},
+                               .left_alone = s.left_alone,
+                               .read_ahead = s.read_ahead,
+                               .most_losses = s.most_losses};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
     at(r).worker = role::group_member({r, 0, call_hash(r), s.threads, 0, s.results_level});
@@ -153,9 +157,9 @@ void world::hear_lost(int rank, int peer) {
     again_ += root_role_.taken_over() - before;
     perform(0, list);
   }
-  auto const before = at(rank).host.taken_back();
+  auto const before = at(rank).host.units().taken_back();
   at(rank).host.lost(peer, list);
-  again_ += at(rank).host.taken_back() - before;
+  again_ += at(rank).host.units().taken_back() - before;
   perform(rank, list);
   at(rank).worker.lost(peer, list);
   perform(rank, list);
@@ -199,7 +203,7 @@ void world::check() const {
   require(root_role_.orphans() == 0, "a rank is forgotten");
   check_no_orphan();
   for (int r = 0; r < scenario_->ranks; ++r)
-    require(at(r).host.units_open() <= scenario_->read_ahead + 2, "a host holds too many units");
+    require(at(r).host.units().size() <= scenario_->read_ahead + 2, "a host holds too many units");
   for (auto const& n : nodes_) {
     bool const suspect = std::any_of(n.running.begin(), n.running.end(), [&](job const& j) {
       return n.suspects.contains(j.id) && n.packets.contains(j.id);

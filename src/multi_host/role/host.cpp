@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "multi_host/role/groups.hpp"
-#include "role/deal.hpp"
 #include "role/digest.hpp"
 
 namespace skel::role {
@@ -32,7 +31,7 @@ void group_host::on(rank_id /*from*/, msg::lead const& m, group_actions& out) {
   end_ = m.units.end;
   alone_ = m.units.alone;
   more_ = m.units.more;
-  ranks_ = m.ranks;
+  dealer_.set_group(m.ranks, alone_);
   advance(out);
 }
 
@@ -41,15 +40,9 @@ void group_host::begin_term(msg::lead const& m, group_actions& out) {
   term_ = m.term;
   next_ = m.units.first;
   fresh_ = true;
-  holding_ = m.waits;
   loaded_ = false;
-  last_resort_ = false;
   told_ = {(m.units.end - m.units.first) * whole_unit};
-  for (auto const& [term, r] : std::exchange(early_, {}))
-    if (term == term_) {
-      clients_[r.from] = r.threads;
-      waiting_.push_back(r);
-    }
+  dealer_.begin(term_, m.waits);
 }
 
 // The root had declared this rank dead and appointed another host.
@@ -59,7 +52,7 @@ void group_host::on(rank_id /*from*/, msg::serve const& m, group_actions& out) {
 
 void group_host::on(rank_id /*from*/, msg::go const& m, group_actions& out) {
   if (!in(m.term)) return;
-  holding_ = false;
+  dealer_.go();
   advance(out);
 }
 
@@ -81,8 +74,7 @@ void group_host::close(group_actions& out) {
   active_ = false;
   reading_ = false;
   units_.clear();
-  waiting_.clear();
-  clients_.clear();
+  dealer_.clear();
   out.push_back(act::close{});
 }
 
@@ -93,7 +85,7 @@ void group_host::stop(group_actions& out) {
 
 void group_host::advance(group_actions& out) {
   if (!active_) return;
-  give(out);
+  dealer_.give(term_, units_, out);
   maybe_read(out);
   tell_left(out);
   if (next_ >= end_ && !more_ && !reading_ && units_.empty()) close(out);
@@ -119,7 +111,7 @@ void group_host::tell_left(group_actions& out) {
 
 void group_host::maybe_read(group_actions& out) {
   if (reading_ || next_ >= end_ || units_.size() > config_.read_ahead + 1) return;
-  if ((holding_ && loaded_) || units_.waiting() > config_.read_ahead) return;
+  if ((dealer_.holds() && loaded_) || units_.waiting() > config_.read_ahead) return;
   reading_ = true;
   out.push_back(act::read{term_, next_, std::exchange(fresh_, false), alone_});
 }
@@ -131,7 +123,7 @@ void group_host::opens(term_id term, std::uint64_t unit, group_actions& out) con
 void group_host::readied(term_id term, std::uint64_t pieces, group_actions& out) {
   if (!in(term) || !reading_) return;
   units_.extend(next_, pieces);
-  give(out);
+  dealer_.give(term_, units_, out);
 }
 
 void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out) {
@@ -140,9 +132,9 @@ void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out
   units_.set_whole(next_);
   reading_ = false;
   auto const unit = next_++;
-  if (holding_ && !loaded_) out.push_back(act::send{config_.root, msg::loaded{term_}});
+  if (dealer_.holds() && !loaded_) out.push_back(act::send{config_.root, msg::loaded{term_}});
   loaded_ = true;
-  maybe_deliver(unit, out);
+  if (units_.completed(unit)) out.push_back(act::deliver{term_, unit});
   advance(out);
 }
 
@@ -151,69 +143,16 @@ void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out
 void group_host::on(rank_id from, msg::request const& m, group_actions& out) {
   if (stopped_) return;
   if (m.threads > 0) return asks(m.term, {from, m.threads, m.most}, out);
-  if (in(m.term)) std::erase_if(waiting_, [&](request const& r) { return r.from == from; });
-  std::erase_if(early_, [&](auto const& e) { return e.first == m.term && e.second.from == from; });
+  if (in(m.term)) dealer_.withdraw(from);
+  dealer_.withdraw_early(m.term, from);
 }
 
-void group_host::asks(term_id term, request r, group_actions& out) {
+void group_host::asks(term_id term, piece_dealer::request r, group_actions& out) {
   r.threads = std::clamp<std::uint64_t>(r.threads, 1, 1U << 16);
-  if (term > term_) {  // the worker learned the term before its host did
-    std::erase_if(early_, [&](auto const& e) { return e.second.from == r.from; });
-    early_.emplace_back(term, r);
-    return;
-  }
+  if (term > term_) return dealer_.add_early(term, r);  // the worker learned the term before its host did
   if (!in(term)) return;
-  clients_[r.from] = r.threads;
-  if (std::none_of(waiting_.begin(), waiting_.end(), [&](request const& x) { return x.from == r.from; }))
-    waiting_.push_back(r);
+  dealer_.add(r);
   advance(out);
-}
-
-std::uint64_t group_host::grant_for(request const& r) const {
-  // Pieces for the host itself wait while it reads, so it takes just enough to keep its threads busy.
-  if (r.from == config_.self) return r.threads;
-  std::uint64_t threads = 0;
-  for (auto const& [rank, n] : clients_) threads += n;
-  auto const all = static_cast<int>(std::max(ranks_, threads));
-  static farm_policy const shrinking = schedule::guided{}.policy();
-  auto const n = next_grant(shrinking, units_.pooled(), 1, static_cast<int>(r.threads), all);
-  return r.most > 0 ? std::min(n, r.most) : n;
-}
-
-// A rank with a suspect gets nothing else. The root gets no pieces of units that were open on lost hosts.
-bool group_host::withheld_from(rank_id rank) const {
-  return (alone_ && rank == config_.root && rank != config_.self) || units_.holds_suspect(rank);
-}
-
-void group_host::give(group_actions& out) {
-  if (holding_) return;
-  auto left = units_.pooled();
-  for (auto it = waiting_.begin(); it != waiting_.end() && left > 0;) {
-    if (withheld_from(it->from)) {
-      ++it;
-      continue;
-    }
-    auto const run = units_.take(std::max<std::uint64_t>(1, grant_for(*it)), it->from);
-    left -= run.count;
-    out.push_back(act::send{it->from, msg::packet{term_, run}});
-    it = waiting_.erase(it);
-  }
-  if (!units_.has_suspects()) return;
-  give_suspects(false, out);
-  if (last_resort_) give_suspects(true, out);
-}
-
-// Hands suspects to this rank itself, or to other ranks except the root.
-void group_host::give_suspects(bool to_itself, group_actions& out) {
-  for (auto it = waiting_.begin(); it != waiting_.end() && units_.suspect_waits();) {
-    bool const may = (it->from == config_.self) == to_itself && (to_itself || it->from != config_.root);
-    if (!may || units_.holds_any(it->from)) {
-      ++it;
-      continue;
-    }
-    out.push_back(act::send{it->from, msg::packet{term_, units_.take_suspect(it->from), true}});
-    it = waiting_.erase(it);
-  }
 }
 
 // --- results
@@ -228,16 +167,12 @@ void group_host::on(rank_id from, msg::returned const& m, group_actions& out) {
       return;
     }
     units_.record(run, [&](piece_run const& fresh) { out.push_back(act::keep{fresh}); });
-    maybe_deliver(run.unit, out);
+    if (units_.completed(run.unit)) out.push_back(act::deliver{term_, run.unit});
   }
   if (m.threads > 0)
     asks(term_, {from, m.threads, m.most}, out);
   else
     advance(out);
-}
-
-void group_host::maybe_deliver(std::uint64_t unit, group_actions& out) {
-  if (units_.completed(unit)) out.push_back(act::deliver{term_, unit});
 }
 
 void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out) {
@@ -250,9 +185,8 @@ void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out)
 
 void group_host::lost(rank_id rank, group_actions& out) {
   if (!active_ || rank == config_.self) return;
-  std::erase_if(waiting_, [&](request const& r) { return r.from == rank; });
-  clients_.erase(rank);
-  taken_back_ += units_.lost(rank);
+  dealer_.lost(rank);
+  units_.lost(rank);
   advance(out);
 }
 
@@ -262,7 +196,7 @@ void group_host::on(rank_id from, msg::begins const& m, group_actions& /*out*/) 
 
 void group_host::on(rank_id /*from*/, msg::last_resort const& m, group_actions& out) {
   if (!in(m.term)) return;
-  last_resort_ = m.allowed;
+  dealer_.set_last_resort(m.allowed);
   advance(out);
 }
 
@@ -277,14 +211,10 @@ void group_host::tick(group_actions& out) {
 
 std::uint64_t group_host::hash() const {
   digest d;
-  d.add(active_).add(stopped_).add(term_).add(next_).add(end_).add(alone_).add(more_).add(fresh_).add(
-      reading_);
-  d.add(holding_).add(loaded_).add(last_resort_);
+  for (bool const flag : {active_, stopped_, alone_, more_, fresh_, reading_, loaded_}) d.add(flag);
   units_.hash(d);
-  for (auto const& r : waiting_) d.add(static_cast<std::uint64_t>(r.from));
-  for (auto const& [term, r] : early_) d.add(term).add(static_cast<std::uint64_t>(r.from));
-  for (auto const& [rank, n] : clients_) d.add(static_cast<std::uint64_t>(rank)).add(n);
-  return d.add(waiting_.size()).add(told_.left).add(told_.suspects).add(told_.stale).value();
+  dealer_.hash(d);
+  return d.add(term_).add(next_).add(end_).add(told_.left).add(told_.suspects).add(told_.stale).value();
 }
 
 }  // namespace skel::role

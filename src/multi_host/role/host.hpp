@@ -2,14 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include "multi_host/role/action.hpp"
-#include "multi_host/role/open_units.hpp"
-#include "skel/schedule.hpp"
+#include "multi_host/role/piece_dealer.hpp"
 
 namespace skel::role {
 
@@ -35,7 +30,8 @@ struct group_host_config {
 class group_host {
  public:
   group_host() = default;
-  explicit group_host(group_host_config const& config) : config_(config), units_(config.most_losses) {}
+  explicit group_host(group_host_config const& config)
+      : config_(config), units_(config.most_losses), dealer_(config.self, config.root) {}
 
   /// A thread starts to read an `alone` unit.
   void opens(term_id term, std::uint64_t unit, group_actions& out) const;
@@ -61,23 +57,13 @@ class group_host {
 
   [[nodiscard]] bool active() const { return active_; }
   [[nodiscard]] term_id term() const { return term_; }
-  [[nodiscard]] std::size_t units_open() const { return units_.size(); }
   [[nodiscard]] bool reading() const { return reading_; }
-  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
-  /// Number of pieces that wait for a request.
-  [[nodiscard]] std::uint64_t pooled() const { return units_.pooled(); }
-  /// Number of pieces taken back from lost ranks.
-  [[nodiscard]] std::uint64_t taken_back() const { return taken_back_; }
+  [[nodiscard]] open_units const& units() const { return units_; }
+  [[nodiscard]] piece_dealer const& dealer() const { return dealer_; }
   friend bool operator==(group_host const&, group_host const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
-  struct request {
-    rank_id from = 0;
-    std::uint64_t threads = 1;
-    std::uint64_t most = 0;  // pieces it accepts; 0: no limit
-    friend bool operator==(request const&, request const&) = default;
-  };
   // The latest report to the root.
   struct report {
     std::uint64_t left = 0;
@@ -88,15 +74,10 @@ class group_host {
 
   [[nodiscard]] bool in(term_id term) const { return active_ && !stopped_ && term == term_; }
   void begin_term(group_msg::lead const& m, group_actions& out);
-  void asks(term_id term, request r, group_actions& out);
+  void asks(term_id term, piece_dealer::request r, group_actions& out);
   void close(group_actions& out);
   void advance(group_actions& out);
   void maybe_read(group_actions& out);
-  void give(group_actions& out);
-  void give_suspects(bool to_itself, group_actions& out);
-  [[nodiscard]] bool withheld_from(rank_id rank) const;
-  [[nodiscard]] std::uint64_t grant_for(request const& r) const;
-  void maybe_deliver(std::uint64_t unit, group_actions& out);
   [[nodiscard]] std::uint64_t left() const;
   void tell_left(group_actions& out);
 
@@ -106,20 +87,14 @@ class group_host {
   term_id term_ = 0;
   std::uint64_t next_ = 0;  // the unit to read next, or being read
   std::uint64_t end_ = 0;
-  bool alone_ = false;       // its unit was open on lost hosts
-  bool more_ = false;        // the root will send more units
-  std::uint64_t ranks_ = 1;  // of the group, as planned
+  bool alone_ = false;  // its unit was open on lost hosts
+  bool more_ = false;   // the root will send more units
   bool fresh_ = false;
   bool reading_ = false;
-  bool holding_ = false;  // hands out nothing until all hosts are ready
   bool loaded_ = false;
-  bool last_resort_ = false;  // its own rank may process suspects
   open_units units_;
-  std::deque<request> waiting_;
-  std::vector<std::pair<term_id, request>> early_;  // of a term that this rank does not know yet
-  std::map<rank_id, std::uint64_t> clients_;        // threads of each rank that has sent a request
+  piece_dealer dealer_;
   report told_{};
-  std::uint64_t taken_back_ = 0;
 };
 
 }  // namespace skel::role

@@ -118,16 +118,14 @@ void open_units::take_back(open_unit& u, piece_name piece, rank_id from) {
     suspects_.take_back(from);  // the rank had not started it
 }
 
-std::uint64_t open_units::lost(rank_id rank) {
+void open_units::lost(rank_id rank) {
   lost_.lost(rank);
-  std::uint64_t n = 0;
   for (auto& [id, u] : units_)
     for (std::uint64_t p = 0; p < u.pieces.size(); ++p)
       if (u.pieces[p] == rank) {
         take_back(u, {id, p}, rank);
-        ++n;
+        ++taken_back_;
       }
-  return n;
 }
 
 std::optional<suspects<piece_name>::verdict> open_units::tick() {

@@ -51,8 +51,8 @@ class open_units {
   bool erase(std::uint64_t unit) { return units_.erase(unit) > 0; }
   void clear();
 
-  /// A rank is lost; called again on every tick while it is. Returns the number of pieces taken back.
-  std::uint64_t lost(rank_id rank);
+  /// A rank is lost; called again on every tick while it is.
+  void lost(rank_id rank);
   /// Returns a piece to blame, if any.
   [[nodiscard]] std::optional<suspects<piece_name>::verdict> tick();
 
@@ -63,8 +63,10 @@ class open_units {
   [[nodiscard]] std::uint64_t pooled() const;
   /// Number of units with such pieces.
   [[nodiscard]] std::uint64_t waiting() const;
-  /// Whether there are suspects, and whether one of them waits.
+  /// Number of pieces taken back from lost ranks.
+  [[nodiscard]] std::uint64_t taken_back() const { return taken_back_; }
   void from_outside(rank_id rank) { suspects_.from_outside(rank); }
+  /// Whether there are suspects, and whether one of them waits.
   [[nodiscard]] bool has_suspects() const { return !suspects_.empty(); }
   [[nodiscard]] bool suspect_waits() const { return suspects_.next().has_value(); }
   [[nodiscard]] bool holds_suspect(rank_id rank) const { return suspects_.holds_one(rank); }
@@ -97,6 +99,7 @@ class open_units {
   suspects<piece_name> suspects_;
   std::set<piece_name> begun_;  // suspects that run alone
   membership lost_;
+  std::uint64_t taken_back_ = 0;
 };
 
 template <class Fresh>

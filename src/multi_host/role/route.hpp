@@ -1,7 +1,6 @@
-// Routes each message of a multi_host call to the role that answers it.
+// Routes each message of a multi_host call to the roles that answer it.
 #pragma once
 
-#include <concepts>
 #include <variant>
 
 #include "multi_host/role/host.hpp"
@@ -17,32 +16,15 @@ struct group_roles {
   group_member& member;
 };
 
-namespace detail {
-template <class T, class... Others>
-concept one_of = (std::same_as<T, Others> || ...);
-}  // namespace detail
-
-/// Passes a message to the role that answers it. The caller passes it to the roll call first.
+/// Passes a message to the roles that answer it. The caller passes it to the roll call first.
 inline void route(rank_id from, group_message const& m, group_roles const& to, group_actions& out) {
-  using namespace group_msg;
-  using detail::one_of;
   if (to.root != nullptr) to.root->heard(from, out);
   std::visit(
-      [&]<class M>(M const& x) {
-        if constexpr (one_of<M, lead, go, split, last_resort, request, begins, returned>) {
-          to.host.on(from, x, out);
-        } else if constexpr (one_of<M, packet>) {  // NOLINT(bugprone-branch-clone): a line per role
-          to.member.on(from, x, out);
-        } else if constexpr (one_of<M, serve>) {
-          to.host.on(from, x, out);
-          to.member.on(from, x, out);
-        } else if constexpr (one_of<M, loaded, opens, left, unit_done, let_go>) {
+      [&](auto const& x) {
+        if constexpr (requires { to.host.on(from, x, out); }) to.host.on(from, x, out);
+        if constexpr (requires { to.member.on(from, x, out); }) to.member.on(from, x, out);
+        if constexpr (requires { to.root->on(from, x, out); })
           if (to.root != nullptr) to.root->on(from, x, out);
-        } else if (!for_roll_call(x)) {
-          to.member.on(from, x, out);
-        } else if (auto const* const h = std::get_if<hello>(&x); h != nullptr && to.root != nullptr) {
-          to.root->on(from, *h, out);
-        }
       },
       m);
 }

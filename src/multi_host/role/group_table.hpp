@@ -1,0 +1,109 @@
+// The root's record of groups, ranks, and units with results.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "multi_host/role/action.hpp"
+#include "multi_host/role/groups.hpp"
+#include "multi_host/role/root_config.hpp"
+#include "role/by_rank.hpp"
+#include "role/digest.hpp"
+#include "role/task_set.hpp"
+
+namespace skel::role {
+
+inline constexpr int no_group = -1;
+inline constexpr rank_id no_rank = -1;
+
+/// What a group's host reports under its term, and what the root has sent to it.
+struct host_progress {
+  std::uint64_t left = 0;      ///< not handed out, in thousandths of units
+  std::uint64_t promised = 0;  ///< ranks that wait for its let_go
+  bool loaded = false;         ///< it has read its first unit
+  bool suspects = false;       ///< pieces of lost ranks wait
+  bool last_resort = false;    ///< its own rank may process them
+  bool whole = false;          ///< it gives up no units
+  friend bool operator==(host_progress const&, host_progress const&) = default;
+};
+
+/// Who leads which units, and which rank works for which group. A regular value.
+class group_table {
+ public:
+  struct group {
+    std::uint64_t first = 0, end = 0;
+    std::uint64_t done = 0;  // units recorded
+    int ranks = 1;           // as planned
+    rank_id host = no_rank;
+    term_id term = 0;
+    std::uint64_t led_to = 0;  // the end of the units assigned to its host
+    bool alone = false;        // they are a single unit that was open on lost hosts
+    bool opened = false;       // its host has started to read it
+    host_progress now{};
+    [[nodiscard]] bool finished() const { return done == end - first; }
+    [[nodiscard]] std::uint64_t missing() const { return (end - first - done) * whole_unit; }
+    friend bool operator==(group const&, group const&) = default;
+  };
+  struct member {
+    bool alive = true;
+    bool hello = false;
+    int group = no_group;  // that it works for
+    double power = 1;
+    friend bool operator==(member const&, member const&) = default;
+  };
+
+  group_table() = default;
+  explicit group_table(group_root_config const& config);
+
+  /// Assigns all ranks and all units to the groups of this plan.
+  void divide(std::vector<group_plan> const& plan);
+  /// Cuts the share of a group in two; the second part is a new group without a host.
+  void cut(int g, std::uint64_t where);
+  /// Returns false if the unit has been recorded before.
+  bool record(std::uint64_t unit);
+
+  [[nodiscard]] int groups() const { return static_cast<int>(groups_.size()); }
+  [[nodiscard]] std::vector<group> const& all() const { return groups_; }
+  [[nodiscard]] group& of(int g) { return groups_[static_cast<std::size_t>(g)]; }
+  [[nodiscard]] group const& of(int g) const { return groups_[static_cast<std::size_t>(g)]; }
+  /// The group that a rank leads under this term.
+  [[nodiscard]] std::optional<int> led_by(rank_id r, term_id term) const;
+  [[nodiscard]] bool hosted(group const& g) const { return g.host != no_rank && members_[g.host].alive; }
+  [[nodiscard]] bool takes_ranks(group const& g) const;
+  [[nodiscard]] std::uint64_t first_unrecorded(group const& g) const;
+  [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
+  [[nodiscard]] bool has_result(std::uint64_t unit) const { return recorded_.contains(unit); }
+  /// The living ranks that work for a group.
+  [[nodiscard]] std::vector<rank_id> workers(int g) const;
+
+  [[nodiscard]] by_rank<member>& members() { return members_; }
+  [[nodiscard]] by_rank<member> const& members() const { return members_; }
+  /// The unfinished group that a rank leads.
+  [[nodiscard]] int leads(rank_id r) const;
+  [[nodiscard]] bool free_to_move(rank_id r) const;
+  [[nodiscard]] bool others_live() const;
+  [[nodiscard]] double power(rank_id r) const;
+  [[nodiscard]] double power(std::span<rank_id const> ranks) const;
+  [[nodiscard]] bool hosts_help() const { return hosts_help_; }
+
+  /// Sends the rank its host, and the term whose work it need not finish.
+  void order(rank_id r, term_id ended, group_actions& out) const;
+  /// Lets the rank work for another group from now on.
+  void move(rank_id r, int g, group_actions& out);
+  friend bool operator==(group_table const&, group_table const&) = default;
+  void hash(digest& d) const;
+
+ private:
+  [[nodiscard]] std::uint64_t recorded_of(group const& g) const;
+
+  bool hosts_help_ = true;
+  std::uint64_t left_alone_ = default_left_alone;
+  double sink_cost_ = 0;
+  std::vector<group> groups_;
+  by_rank<member> members_;
+  task_set recorded_;
+};
+
+}  // namespace skel::role
