@@ -40,7 +40,7 @@ void measure(skel::context& ctx, options const& o) {
   skel::any_schedule const schedule(o.schedule);
   skel::farm_options farm_options;
   farm_options.results = skel::parse_results(o.results);
-  farm_options.root = o.root == "works" ? skel::root_role::works : skel::root_role::serves;
+  farm_options.root_works = o.root == "works";
   std::vector<result<Bytes>> results(ctx.is_root() ? o.tasks : 0);
 
   auto const run_once = [&] {

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
             ctx, skel::on_root(open), [](std::int64_t born) { return now_ns() - born; },
             skel::schedule::first_come{},
             [&](skel::task_id, std::int64_t age) { ms.push_back(static_cast<double>(age) * 1e-6); },
-            {.results = {.window = 1}, .root = skel::root_role::serves})
+            {.results = {.window = 1}, .root_works = false})
             .report;  // one at a time; the other ranks sleep
     if (!ctx.is_root()) {
       std::printf("rank %d: %.1f %% of a core\n", ctx.rank(),

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     // every MPI_Test.
     auto& ctx = *std::make_unique<skel::context>(boost::mpi::communicator(), how).release();
     skel::farm_options options;
-    if (std::string(argv[3]) == "serves") options.root = skel::root_role::serves;
+    if (std::string(argv[3]) == "serves") options.root_works = false;
     std::size_t had = 0;
     auto const r =
         skel::farm(

@@ -33,7 +33,7 @@ inline double in_series(skel::context& ctx, std::size_t bytes) {
   };
   std::uint64_t right = 0;
   skel::farm_options options;
-  options.root = skel::root_role::serves;
+  options.root_works = false;
   auto const run = skel::farm(
                        ctx, skel::on_root(grids), [&](grid const& g) { return g == expected; },
                        skel::schedule::first_come{.chunk = 1, .threshold = {}, .early = false},

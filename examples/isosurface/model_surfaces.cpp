@@ -6,7 +6,7 @@ namespace isosurface {
 
 modeled model_surfaces(skel::context& ctx, open_function const& open, surface_options const& options,
                        skel::multi_host_options how) {
-  how.results = skel::unit_results::as_they_come;  // the builder does not need an order
+  how.results = skel::multi_host_options::unit_results::as_they_come;  // the builder does not need an order
   // Measured on two ranks, with a layer's mesh received every other time
   // (docs/measurements/isosurface.md). At order 3 it is 0.02, less than a layer of a share.
   how.sink_cost = options.order == 1 ? 0.1 : 0;

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     auto const middle = [steps](skel::context& team, skel::task_id m) { return middle_of(team, m, steps); };
     auto const ranks = [size](skel::task_id m) { return size > 0 ? size : 1 << m % 3; };
     // A rank whose MPI calls wait for a lost rank ends after the limit. The root must not end: it serves.
-    skel::farm_options const options{.root = skel::root_role::serves,
+    skel::farm_options const options{.root_works = false,
                                      .on_error = skel::on_error::collect{},
                                      .task_time_limit_seconds = 10,
                                      .team_size = ranks};

@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
       where.store = {argv[1]};
       where.problem = std::to_string(cells) + " cells, " + std::to_string(steps) + " steps";
       where.every_seconds = 0;  // a real program would save less often
-      if (argc > 2 && std::strcmp(argv[2], "--resume") == 0) where.resume = skel::resume_mode::yes;
+      if (argc > 2 && std::strcmp(argv[2], "--resume") == 0)
+        where.resume = skel::checkpoint_options::resume_mode::yes;
     }
     if (auto const parts = skel::gather(ctx, ring{}, options).value)  // on the root
       for (auto const& part : *parts)

@@ -133,12 +133,12 @@ concept divide_and_conquer_problem = requires(Job const& job, typename Job::prob
 ///     if (sorted.here()) print(*sorted);
 template <class Solution>
 struct placed_solution {
-  placement where = placement::everywhere;  ///< which ranks hold a part
+  division::placement where = division::placement::everywhere;  ///< which ranks hold a part
   /// This rank's part: the solution, nothing, or (in_parts) its own part.
   std::vector<Solution> parts;
 
   /// Whether this rank has the whole solution.
-  [[nodiscard]] bool here() const { return where != placement::in_parts && !parts.empty(); }
+  [[nodiscard]] bool here() const { return where != division::placement::in_parts && !parts.empty(); }
   /// The solution. Throws usage_error on a rank that does not have it.
   [[nodiscard]] Solution const& operator*() const& {
     if (!here())

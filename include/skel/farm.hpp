@@ -30,19 +30,15 @@
 
 namespace skel {
 
-/// Whether the root computes tasks itself.
-enum class root_role : std::uint8_t {
-  works,  ///< it does
-  serves  ///< it only hands out tasks and collects results; without effect on one rank
-};
-
 /// Options of a farm call. The same on every rank.
 struct farm_options {
   results_policy results = results::streamed();  ///< when results travel
-  root_role root = root_role::works;             ///< whether the root computes
-  stop_condition stop{};                         ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};    ///< ends the run early; empty: no limit
-  std::string label{};                           ///< shown by progress and trace; default: "farm"
+  /// Whether the root computes tasks too. False: it only hands them out and collects results; without effect
+  /// on one rank.
+  bool root_works = true;
+  stop_condition stop{};                       ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
+  std::string label{};                         ///< shown by progress and trace; default: "farm"
   /// What happens when a task throws: the run ends (on_error::stop), the task runs again (retry), or
   /// the run goes on without it (collect).
   error_policy on_error{};
@@ -105,7 +101,7 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 /// result&&) in the order of completion. Tasks that return nothing may have a sink(task_id).
 /// skel::ordered delivers in task order, skel::reduced merges into one value, skel::into fills a
 /// vector. An lvalue sink is not copied, so it keeps what it has collected. A sink that returns
-/// skel::flow::stop ends the run early.
+/// skel::results::flow::stop ends the run early.
 ///
 /// Returns the report; it is complete on the root.
 ///

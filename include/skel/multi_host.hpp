@@ -41,13 +41,6 @@
 
 namespace skel {
 
-/// The destination of a complete unit's results.
-enum class unit_results : std::uint8_t {
-  in_order,      ///< to the sink on the root, unit by unit; results that come early wait there
-  as_they_come,  ///< to the sink on the root, each unit as a whole, its pieces in order
-  on_hosts       ///< to the sink on the host that read the unit
-};
-
 /// Measures of [Bajaj93] and of this library against idle ranks, which experiments of the paper and tests
 /// switch off (docs/reference/multi-host.md). The defaults were the fastest in measurements. Every rank has a
 /// worker, which the paper calls a slave.
@@ -65,6 +58,13 @@ struct multi_host_measures {
 
 /// Options of a multi_host call. The same on every rank.
 struct multi_host_options {
+  /// The destination of a complete unit's results.
+  enum class unit_results : std::uint8_t {
+    in_order,      ///< to the sink on the root, unit by unit; results that come early wait there
+    as_they_come,  ///< to the sink on the root, each unit as a whole, its pieces in order
+    on_hosts       ///< to the sink on the host that read the unit
+  };
+
   /// Ranks per group. 1 is the symmetric partition, the number of ranks a single group.
   /// 0: chosen from the times of the first units, or, with fewer than four units per rank, four if
   /// pieces leave during the first read; the report contains it.
@@ -128,7 +128,7 @@ concept multi_host_job = requires(Job const& job, typename Job::unit const& u, s
 /// pieces out of a unit; it is called under a lock at any time, also while units are read, and
 /// should only copy. The compute threads of all ranks call `job.process(packet, i)` concurrently.
 /// All functions are called on a const object. A host holds at most paper.read_ahead + 2 units. The
-/// sink is called by one thread at a time, and may return flow::stop.
+/// sink is called by one thread at a time, and may return results::flow::stop.
 ///
 /// Losses: the pieces of a lost worker go to other ranks. Another rank takes over the share of a
 /// lost host, from the first unit whose results have not reached the root. Each result counts once.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace skel {
+namespace skel::division {
 
 /// Which ranks hold a problem or a solution.
 enum class placement : std::uint8_t {
@@ -13,4 +13,4 @@ enum class placement : std::uint8_t {
   in_parts     ///< each rank has its part
 };
 
-}  // namespace skel
+}  // namespace skel::division

@@ -35,8 +35,8 @@ namespace skel {
 
 /// Options of a ring_steal call. The same on every rank.
 struct ring_steal_options {
-  steal_size take = steal_size::half;          ///< number of waiting tasks that a thief gets
-  ring_order order = ring_order::doubling;     ///< order in which a thief asks other ranks
+  schedule::steal_size take = schedule::steal_size::half;       ///< number of waiting tasks that a thief gets
+  schedule::ring_order order = schedule::ring_order::doubling;  ///< order in which a thief asks other ranks
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "ring_steal"

@@ -1,10 +1,10 @@
 // Decides which rank gets which tasks, and when: a load balancer as four independent choices, and presets
 // with the names that the literature has for them.
 //
-//     skel::schedule::adaptive{}                              // the default: by measured speed
-//     skel::schedule::guided{}                                // shrinking grants, from the root
-//     skel::schedule::ring{.take = skel::steal_size::one}     // static deal, then work stealing
-//     skel::any_schedule("hybrid:threshold=2")                // chosen at run time
+//     skel::schedule::adaptive{}                            // the default: by measured speed
+//     skel::schedule::guided{}                              // shrinking grants, from the root
+//     skel::schedule::ring{.order = skel::schedule::ring_order::doubling}  // static deal, then work stealing
+//     skel::any_schedule("hybrid:threshold=2")              // chosen at run time
 #pragma once
 
 #include <concepts>
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace skel {
+
+namespace schedule {
 
 /// The tasks that each worker starts with.
 enum class start_with : std::uint8_t {
@@ -87,26 +89,29 @@ struct cut_at {
   friend bool operator==(cut_at const&, cut_at const&) = default;
 };
 
+}  // namespace schedule
+
 /// The choices as values; the fourth, when results travel, is a results_policy. Every preset
 /// converts to it.
 struct farm_policy {
-  std::string name = "custom";             ///< in the report
-  start_with start = start_with::nothing;  ///< the tasks that each worker starts with
-  more_from more = more_from::root;        ///< source of further tasks
-  grant_size size = grant_size::fixed;     ///< how many at a time
-  std::uint64_t chunk = 1;                 ///< tasks per grant; shrinking: the smallest grant; at least 1
+  std::string name = "custom";                                 ///< in the report
+  schedule::start_with start = schedule::start_with::nothing;  ///< the tasks that each worker starts with
+  schedule::more_from more = schedule::more_from::root;        ///< source of further tasks
+  schedule::grant_size size = schedule::grant_size::fixed;     ///< how many at a time
+  std::uint64_t chunk = 1;  ///< tasks per grant; shrinking: the smallest grant; at least 1
   /// A worker sends its next request when this many tasks are left in its queue. Empty: as many as
   /// cover a round trip.
   std::optional<std::uint64_t> threshold{};
   /// Whether a request may leave while the last tasks still run. False: only an idle worker asks,
   /// one request at a time, as in the scheme of [Lee97, §2].
   bool early = true;
-  cut_at cut{};                 ///< weighted: the end of the dealt part
+  schedule::cut_at cut{};       ///< weighted: the end of the dealt part
   std::vector<double> power{};  ///< weighted: relative power per rank; empty: measured by a short probe
-  steal_size take = steal_size::half;         ///< ring: how many tasks a thief gets
-  steal_end give = steal_end::last;           ///< ring: which tasks it gets
-  ring_order order = ring_order::successors;  ///< ring: whom it asks
-  takeover after_loss = takeover::everybody;  ///< ranks that run lost tasks, unless the root grants them
+  schedule::steal_size take = schedule::steal_size::half;         ///< ring: how many tasks a thief gets
+  schedule::steal_end give = schedule::steal_end::last;           ///< ring: which tasks it gets
+  schedule::ring_order order = schedule::ring_order::successors;  ///< ring: whom it asks
+  schedule::takeover after_loss =
+      schedule::takeover::everybody;  ///< ranks that run lost tasks, unless the root grants them
   /// Ring and root_then_ranks: an idle rank that finds no work may run a copy of a task that still
   /// runs elsewhere. The first result counts, and the end of the run does not wait for the others.
   bool copies = false;

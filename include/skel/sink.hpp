@@ -21,11 +21,13 @@ namespace skel {
 /// The result of a task function that returns nothing.
 struct no_result {};
 
+namespace results {
 /// Return type of a sink that may end the run early, for instance after the first solution.
 enum class flow : bool {
   go_on,  ///< the run continues
   stop    ///< the run ends early
 };
+}  // namespace results
 
 /// A sink that receives results in task order: f(task_id, result&&). Early results wait. Refers to
 /// an lvalue, so a function object keeps what it has collected; owns an rvalue.
@@ -165,8 +167,8 @@ bool call_sink(Sink& sink, task_id id, R& result) {
     else
       return sink(id);
   };
-  if constexpr (std::is_same_v<decltype(call()), flow>) {
-    return call() == flow::go_on;
+  if constexpr (std::is_same_v<decltype(call()), results::flow>) {
+    return call() == results::flow::go_on;
   } else {
     call();
     return true;

@@ -27,12 +27,12 @@ std::string name_of_store(checkpoint_options const& o) {
 bool resumes_from(storage::repository const& store, checkpoint_options const& options) {
   store.check_at_start();
   auto const where = join(options.store, ", ");
-  if (options.resume == resume_mode::if_there) {
+  if (options.resume == checkpoint_options::resume_mode::if_there) {
     if (!store.unused()) return true;
     if (options.resume_object.empty()) return false;
   }
   bool const empty = store.catalogue().empty();
-  bool const asked = options.resume != resume_mode::no;
+  bool const asked = options.resume != checkpoint_options::resume_mode::no;
   if (asked && empty) throw usage_error("there is no checkpoint to resume from in " + where);
   if (!asked && !empty)
     throw usage_error("there is a checkpoint in " + where +
@@ -66,7 +66,7 @@ void store_writer::open_store() {
     for (auto const& p : places_.places)
       if (auto claim = places_.files->claim(p.directory)) session_->claims.push_back(std::move(claim));
     bool const resumes = resumes_from(store, options_);
-    if (options_.problem.empty() && options_.resume != resume_mode::no)
+    if (options_.problem.empty() && options_.resume != checkpoint_options::resume_mode::no)
       report_(
           "checkpoint_options::problem is empty: a run with other constants, captured values or files "
           "resumes all the same");

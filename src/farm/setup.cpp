@@ -42,7 +42,8 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
       rank(ctx.rank()),
       root(root_rank) {
   if (traits.payload) policy = for_stream(std::move(policy));
-  if (policy.more == more_from::root_then_ranks && (options.run_once || traits.merged)) policy.copies = false;
+  if (policy.more == schedule::more_from::root_then_ranks && (options.run_once || traits.merged))
+    policy.copies = false;
   if (options.audit == 0 && context_access::engine_of(ctx).options().check_tasks.value_or(false) &&
       may_audit())
     options.audit = 1;
@@ -55,7 +56,7 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
   auto& window = options.results.window;
   if (window == 0) window = traits.window;
   bool const bounded =
-      asks_root(policy) && policy.start == start_with::nothing && !options.results.concentrated;
+      asks_root(policy) && policy.start == schedule::start_with::nothing && !options.results.concentrated;
   bool const reorders = options.cost || options.team_size.is_chosen();
   window_bytes = options.results.window_bytes;
   if (window > 0 || !bounded || (traits.ordered && reorders) || audit_holds()) return;
@@ -123,7 +124,7 @@ void farm_setup::check_choices() const {
         "farm: a window of an ordered sink counts from the first missing task, but with cost that may be the "
         "last one to begin: use no window, or another sink");
   if (options.audit != 0) check_audit();
-  bool const dealt = policy.start != start_with::nothing;
+  bool const dealt = policy.start != schedule::start_with::nothing;
   if (traits.payload && dealt)
     throw usage_error("schedule " + policy.name +
                       " deals tasks beforehand, but an on_root source is a stream whose end "
@@ -143,7 +144,7 @@ void farm_setup::check_choices() const {
   if (options.run_once && policy.copies)
     throw usage_error("schedule " + policy.name +
                       " with copies runs some tasks twice, but run_once forbids that: use no copies");
-  if (policy.copies && traits.payload && policy.more == more_from::ring)
+  if (policy.copies && traits.payload && policy.more == schedule::more_from::ring)
     throw usage_error(
         "schedule " + policy.name +
         " with copies needs tasks that every rank knows, but those of an on_root source travel: use a "
@@ -202,7 +203,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("copies", policy.copies ? "yes" : "no")
       .add("team size",
            options.team_size.fixed() ? std::to_string(*options.team_size.fixed()) : "of each task")
-      .add("root", options.root == root_role::works ? "works" : "serves")
+      .add("root", options.root_works ? "works" : "serves")
       .add("sink", traits.merged    ? "reduced"
                    : traits.ordered ? "ordered"
                                     : "unordered")
@@ -232,12 +233,12 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   w.results = options.results;
   w.threshold = policy.threshold;
   w.early = policy.early;
-  w.ring.directed = policy.more == more_from::root_then_ranks;
+  w.ring.directed = policy.more == schedule::more_from::root_then_ranks;
   if (w.ring.directed && 3e-6 * size > quantum_seconds)
     w.interval = 3e-6 * size;  // until the root says: a message costs about a microsecond
   int const count = workers();
   w.ring.first = first_worker();
-  if ((policy.more == more_from::ring || w.ring.directed) && count > 1) w.ring.ranks = size;
+  if ((policy.more == schedule::more_from::ring || w.ring.directed) && count > 1) w.ring.ranks = size;
   w.ring.take = policy.take;
   w.ring.give = policy.give;
   w.ring.order = policy.order;
@@ -245,13 +246,13 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   if (options.checkpoint && options.results.concentrated)
     w.send_after_ticks = static_cast<unsigned>(std::clamp(usual_interval(*options.checkpoint) * 4, 1.0, 1e6));
   if (!w.computes || !traits.tasks) return w;
-  bool const even = policy.start == start_with::contiguous;
+  bool const even = policy.start == schedule::start_with::contiguous;
   w.costly = costly;
   if (!resumes())
     w.share = known_share(policy, *traits.tasks, count, rank - first_worker(),
                           even ? costs_in_order() : task_costs());
-  bool const deals_by_power = policy.start == start_with::weighted && policy.power.empty();
-  if ((deals_by_power || (policy.copies && policy.more == more_from::ring)) && count > 1) {
+  bool const deals_by_power = policy.start == schedule::start_with::weighted && policy.power.empty();
+  if ((deals_by_power || (policy.copies && policy.more == schedule::more_from::ring)) && count > 1) {
     auto const known = of.wires().carrier().power();
     w.power = known ? *known : measured_power();
   }

@@ -36,11 +36,11 @@ struct farm_setup {
   farm_setup(context const& ctx, farm_work& work, farm_policy how, farm_options const& with, int root);
 
   /// This rank and those after it compute: all, or all but the root.
-  [[nodiscard]] int first_worker() const { return options.root == root_role::serves && size > 1 ? 1 : 0; }
+  [[nodiscard]] int first_worker() const { return !options.root_works && size > 1 ? 1 : 0; }
   [[nodiscard]] int workers() const { return size - first_worker(); }
   [[nodiscard]] bool computes() const { return rank >= first_worker(); }
   [[nodiscard]] bool resumes() const {
-    return options.checkpoint && options.checkpoint->resume != resume_mode::no;
+    return options.checkpoint && options.checkpoint->resume != checkpoint_options::resume_mode::no;
   }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;

@@ -40,7 +40,7 @@ group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_
       trial_(engine_, work, setup_, clock_, threads_),
       pieces_(engine_, work, setup_, trial_, threads_),
       pace_(threads_),
-      sink_(engine_, work, options.results == unit_results::in_order),
+      sink_(engine_, work, options.results == multi_host_options::unit_results::in_order),
       state_(threads_) {
   setup_.describe(call_, work);
   auto const hash = call_.hash();

@@ -43,9 +43,9 @@ void group_setup::check_choices() const {
 
 char const* group_setup::results() const {
   switch (options.results) {
-    case unit_results::in_order:
+    case multi_host_options::unit_results::in_order:
       return "in_order";
-    case unit_results::as_they_come:
+    case multi_host_options::unit_results::as_they_come:
       return "as_they_come";
     default:
       return "on_hosts";

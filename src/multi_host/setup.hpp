@@ -26,7 +26,9 @@ struct group_setup {
   /// Throws usage_error for contradictory options, on all ranks, before any message is sent.
   group_setup(context const& ctx, std::uint64_t number, multi_host_options const& with, int root_rank);
 
-  [[nodiscard]] bool sink_on_hosts() const { return options.results == unit_results::on_hosts; }
+  [[nodiscard]] bool sink_on_hosts() const {
+    return options.results == multi_host_options::unit_results::on_hosts;
+  }
   [[nodiscard]] char const* results() const;
   /// Adds what must be the same on all ranks.
   void describe(call_description& call, group_work const& work) const;

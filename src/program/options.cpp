@@ -160,7 +160,8 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
   c.remote_every = remote_every;
   if (every) c.every_seconds = every->count();
   c.mean_seconds_between_failures = between_failures.count();
-  c.resume = resume == "yes" ? resume_mode::yes : resume == "auto" ? resume_mode::if_there : resume_mode::no;
+  using enum checkpoint_options::resume_mode;
+  c.resume = resume == "yes" ? yes : resume == "auto" ? if_there : no;
   c.resume_object = resume_object;
   c.key_file = key_file;
   c.program = program;

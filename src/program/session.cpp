@@ -23,7 +23,7 @@ namespace skel::program {
 farm_options run_options::farm() const {
   farm_options o;
   o.results = results();
-  o.root = root_works ? root_role::works : root_role::serves;
+  o.root_works = root_works;
   o.on_error = on_error();
   o.audit = audit;
   if (task_time_limit) o.task_time_limit_seconds = task_time_limit->count();

@@ -9,7 +9,7 @@ namespace skel::detail {
 void steal_run::describe(report& r) const {
   r.skeleton = "ring_steal";
   r.schedule = detail::format("ring:take={}", to_string(options_.take));
-  if (options_.order != ring_order::doubling)
+  if (options_.order != schedule::ring_order::doubling)
     detail::append_format(r.schedule, ",order={}", to_string(options_.order));
   r.results = "merged";
   r.steals = steals_ + role_.steals();

@@ -71,7 +71,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   c.records = options_.checkpoint.has_value();
   c.most_losses = options_.max_losses_per_task;
   if (auto const tasks = work.tasks()) call_.add("tasks", *tasks);
-  call_.add("take", options_.take == steal_size::one ? "one" : "half")
+  call_.add("take", options_.take == schedule::steal_size::one ? "one" : "half")
       .add("order", static_cast<int>(options_.order))
       .add("max_losses_per_task", options_.max_losses_per_task)
       .add("checkpoint", c.records)
@@ -227,7 +227,8 @@ void steal_run::fail_task(std::string text) {
 void steal_run::pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out) {
   auto& waiting = *debts_.at(of).waiting;
   auto const given = work_.make_bag();
-  auto const n = options_.take == steal_size::one ? 1 : std::max<std::size_t>(1, waiting.size() / 2);
+  auto const n =
+      options_.take == schedule::steal_size::one ? 1 : std::max<std::size_t>(1, waiting.size() / 2);
   work_.move_oldest(waiting, n, *given);
   bytes::put_varint(out, 1);
   auto const begin = static_cast<std::ptrdiff_t>(out.size());

@@ -7,9 +7,9 @@
 namespace skel {
 
 farm_policy for_stream(farm_policy policy) {
-  if (policy.more == more_from::ring) {
-    policy.start = start_with::nothing;
-    policy.size = grant_size::shrinking;
+  if (policy.more == schedule::more_from::ring) {
+    policy.start = schedule::start_with::nothing;
+    policy.size = schedule::grant_size::shrinking;
   }
   return policy;
 }
@@ -40,8 +40,9 @@ task_range interleaved_share(std::uint64_t tasks, int workers, int index) {
 
 range_list known_share(farm_policy const& policy, std::uint64_t tasks, int workers, int index,
                        task_costs const& costs) {
-  if (policy.start == start_with::contiguous) return {contiguous_share(tasks, workers, index, costs)};
-  if (policy.start == start_with::interleaved) return {interleaved_share(tasks, workers, index)};
+  if (policy.start == schedule::start_with::contiguous)
+    return {contiguous_share(tasks, workers, index, costs)};
+  if (policy.start == schedule::start_with::interleaved) return {interleaved_share(tasks, workers, index)};
   return {};
 }
 
@@ -81,7 +82,7 @@ std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double co
 std::uint64_t next_grant(farm_policy const& policy, std::uint64_t remaining, std::uint64_t wanted,
                          int threads, int all_threads) {
   std::uint64_t n = 0;
-  if (policy.size == grant_size::shrinking) {
+  if (policy.size == schedule::grant_size::shrinking) {
     n = remaining * static_cast<std::uint64_t>(std::max(1, threads)) /
         (2 * static_cast<std::uint64_t>(std::max(1, all_threads)));
     n = std::max(n, policy.chunk);

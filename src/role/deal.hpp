@@ -12,8 +12,8 @@ namespace skel {
 
 /// Whether workers request tasks from the root (on a ring: before they begin to steal).
 [[nodiscard]] constexpr bool asks_root(farm_policy const& p) {
-  return p.more == more_from::root || p.more == more_from::root_then_ranks ||
-         (p.more == more_from::ring && p.start == start_with::nothing);
+  return p.more == schedule::more_from::root || p.more == schedule::more_from::root_then_ranks ||
+         (p.more == schedule::more_from::ring && p.start == schedule::start_with::nothing);
 }
 /// The policy for a source of unknown length: no tasks can be dealt in advance, so a ring begins
 /// guided.

@@ -25,11 +25,11 @@ std::optional<rank_id> ring_search::next() {
   int const n = ranks_ - first_;
   while (++step_ < n) {
     int distance = step_;
-    if (order_ == ring_order::doubling) {
+    if (order_ == schedule::ring_order::doubling) {
       if (step_ > 31) break;
       distance = 1 << (step_ - 1);
       if (distance >= n) break;
-    } else if (order_ == ring_order::predecessors) {
+    } else if (order_ == schedule::ring_order::predecessors) {
       distance = n - step_;
     }
     if (auto const rank = first_ + (self_ - first_ + distance) % n; may_ask(rank)) return ask(rank);

@@ -19,7 +19,7 @@ class ring_search {
  public:
   ring_search() = default;
   /// The ring: the ranks `first` ... `ranks` - 1, which include `self`.
-  ring_search(rank_id self, rank_id first, rank_id ranks, ring_order order)
+  ring_search(rank_id self, rank_id first, rank_id ranks, schedule::ring_order order)
       : self_(self), first_(first), ranks_(ranks), order_(order) {}
 
   /// Starts a new search: no rank is visited.
@@ -50,7 +50,7 @@ class ring_search {
   rank_id self_ = 0;
   rank_id first_ = 0;
   rank_id ranks_ = 0;
-  ring_order order_ = ring_order::successors;
+  schedule::ring_order order_ = schedule::ring_order::successors;
   int step_ = 0;               // position of this search along the order
   std::vector<bool> visited_;  // in this search; empty before the first
   membership lost_;

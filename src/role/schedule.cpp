@@ -59,7 +59,7 @@ void farm_policy::check() const {
   for (double w : power)
     if (!(std::isfinite(w) && w > 0))
       throw usage_error("schedule " + name + ": relative power must be positive");
-  if (start == start_with::nothing && more == more_from::nowhere)
+  if (start == schedule::start_with::nothing && more == schedule::more_from::nowhere)
     throw usage_error("schedule " + name + ": no worker would get a task: choose a start or a refill");
 }
 
@@ -133,9 +133,9 @@ constexpr std::array<std::string_view, 2> takeover_words{"everybody", "predecess
 
 bool is_yes(option_text const& o) { return word_of<yes_or_no>(o, yes_words) == yes_or_no::yes; }
 
-cut_at cut_of(option_text const& o) {
-  if (!o.value.ends_with('%')) return cut_at(count_of(o, 0));
-  auto const c = cut_at::percent(number_of(o, o.value.substr(0, o.value.size() - 1)));
+schedule::cut_at cut_of(option_text const& o) {
+  if (!o.value.ends_with('%')) return schedule::cut_at(count_of(o, 0));
+  auto const c = schedule::cut_at::percent(number_of(o, o.value.substr(0, o.value.size() - 1)));
   if (!(c.share >= 0 && c.share <= 1))
     throw usage_error(detail::format("\"{}\": cut must lie between 0% and 100%", o.spec));
   return c;
@@ -192,12 +192,12 @@ constexpr option<schedule::hybrid> hybrid_options[] = {
     {"power", "P/P/...", [](auto& s, auto& o) { s.power = powers_of(o); }},
 };
 constexpr option<schedule::ring> ring_options[] = {
-    {"take", "one|half", [](auto& s, auto& o) { s.take = word_of<steal_size>(o, take_words); }},
-    {"give", "last|next", [](auto& s, auto& o) { s.give = word_of<steal_end>(o, give_words); }},
+    {"take", "one|half", [](auto& s, auto& o) { s.take = word_of<schedule::steal_size>(o, take_words); }},
+    {"give", "last|next", [](auto& s, auto& o) { s.give = word_of<schedule::steal_end>(o, give_words); }},
     {"order", "successors|predecessors|doubling",
-     [](auto& s, auto& o) { s.order = word_of<ring_order>(o, order_words); }},
+     [](auto& s, auto& o) { s.order = word_of<schedule::ring_order>(o, order_words); }},
     {"takeover", "everybody|predecessor",
-     [](auto& s, auto& o) { s.after_loss = word_of<takeover>(o, takeover_words); }},
+     [](auto& s, auto& o) { s.after_loss = word_of<schedule::takeover>(o, takeover_words); }},
     {"copies", "no|yes", [](auto& s, auto& o) { s.copies = is_yes(o); }},
 };
 
@@ -250,8 +250,10 @@ any_schedule::any_schedule(std::string_view spec) : policy_(parse_schedule(spec)
 
 std::string any_schedule::to_string() const { return skel::to_string(policy_); }
 
+namespace schedule {
 std::string_view to_string(steal_size take) { return take_words[static_cast<std::size_t>(take)]; }
 std::string_view to_string(ring_order order) { return order_words[static_cast<std::size_t>(order)]; }
+}  // namespace schedule
 
 std::string to_string(farm_policy const& p) {
   std::string text = p.name;
@@ -265,11 +267,11 @@ std::string to_string(farm_policy const& p) {
   if ((p.name == "hybrid" || p.name == "first-come") && p.threshold)
     add(detail::format("threshold={}", *p.threshold));
   if (!p.early) add("early=no");
-  if (p.more == more_from::ring) {
-    if (p.take != steal_size::half) add(detail::format("take={}", to_string(p.take)));
-    if (p.give != steal_end::last) add("give=next");
-    if (p.order != ring_order::successors) add(detail::format("order={}", to_string(p.order)));
-    if (p.after_loss != takeover::everybody) add("takeover=predecessor");
+  if (p.more == schedule::more_from::ring) {
+    if (p.take != schedule::steal_size::half) add(detail::format("take={}", to_string(p.take)));
+    if (p.give != schedule::steal_end::last) add("give=next");
+    if (p.order != schedule::ring_order::successors) add(detail::format("order={}", to_string(p.order)));
+    if (p.after_loss != schedule::takeover::everybody) add("takeover=predecessor");
     if (p.copies) add("copies=yes");
   }
   if (!p.power.empty()) add(detail::format("power={}", detail::join(p.power, "/")));

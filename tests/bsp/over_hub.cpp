@@ -24,7 +24,7 @@ TEST_CASE("a run may start on an empty store or resume") {
     store const where;
     if (resumes) run_until(2, splitting_circle{}, where, 20);
     auto options = where.options(false);
-    options.checkpoint->resume = skel::resume_mode::if_there;
+    options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
     auto const e = run(3, splitting_circle{}, options);
     for (auto const& text : e.errors) CHECK(text.empty());
     CHECK(e.whole == expected());

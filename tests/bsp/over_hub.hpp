@@ -203,7 +203,8 @@ struct store {
     c.code = code;
     c.store = named;
     c.every_seconds = 0;
-    c.resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
+    c.resume =
+        resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
     c.program = "test_bsp";
     c.version = "1";
     c.problem = "circle";

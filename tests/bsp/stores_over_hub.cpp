@@ -194,7 +194,7 @@ struct three_calls {
 TEST_CASE("bsp calls and farms that share a store have their own results") {
   store const where;
   auto options = where.options(false);
-  options.checkpoint->resume = skel::resume_mode::if_there;
+  options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
   std::vector<std::uint64_t> second;
   for (bool const again : {false, true, true}) {
     INFO(again);
@@ -210,7 +210,7 @@ TEST_CASE("bsp calls and farms that share a store have their own results") {
 TEST_CASE("what was saved of later calls is void when a bsp call goes on") {
   store const where;
   auto options = where.options(false);
-  options.checkpoint->resume = skel::resume_mode::if_there;
+  options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
   std::stop_source stop;
   auto stopping = options;
   stopping.stop = stop.get_token();

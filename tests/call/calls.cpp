@@ -498,7 +498,7 @@ TEST_CASE("the error for different calls names the difference") {
   CHECK(said_of(farm_of(10, "guided"), farm_of(10, "blocks")) == "schedule blocks instead of guided");
   CHECK(said_of(farm_of(10, "guided"), farm_of(12, "guided:min=2")) ==
         "tasks 12 instead of 10, schedule guided:min=2 instead of guided");
-  CHECK(said_of(farm_of(10, "guided"), farm_of(10, "guided", {.root = skel::root_role::serves})) ==
+  CHECK(said_of(farm_of(10, "guided"), farm_of(10, "guided", {.root_works = false})) ==
         "root serves instead of works");
   CHECK(said_of(farm_of(10, "guided"), farm_of(10, "guided", {.results = skel::results::concentrated()})) ==
         "results concentrated instead of streamed");
@@ -585,7 +585,7 @@ TEST_CASE("task numbers are compared without visiting each") {
     check_inputs(ctx);
     skel::farm(
         ctx, skel::indices(std::uint64_t{1} << 62), [](std::uint64_t) { return 1; }, skel::schedule::guided{},
-        [](skel::task_id, int) { return skel::flow::stop; });
+        [](skel::task_id, int) { return skel::results::flow::stop; });
   });
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
 }

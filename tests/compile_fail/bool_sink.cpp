@@ -7,6 +7,6 @@ void run(skel::context& ctx) {
 #ifdef SKEL_COMPILE_FAIL
       [](skel::task_id, int x) { return x == 3; });
 #else
-      [](skel::task_id, int x) { return x == 3 ? skel::flow::stop : skel::flow::go_on; });
+      [](skel::task_id, int x) { return x == 3 ? skel::results::flow::stop : skel::results::flow::go_on; });
 #endif
 }

@@ -284,7 +284,8 @@ TEST_CASE("a farm whose store is on the ranks' disks resumes although a rank was
     job.run([&](skel::context& ctx) {
       auto where = at({"ranks:" + root.file("%h")});
       where.every_seconds = 0;
-      where.resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
+      where.resume =
+          resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
       auto const r = skel::farm(
                          ctx, skel::indices(tasks),
                          [&](std::uint64_t i) {
@@ -295,7 +296,7 @@ TEST_CASE("a farm whose store is on the ranks' disks resumes although a rank was
                          skel::schedule::first_come{},
                          [&](skel::task_id, std::uint64_t i) {
                            sum += i;
-                           return done >= last ? skel::flow::stop : skel::flow::go_on;
+                           return done >= last ? skel::results::flow::stop : skel::results::flow::go_on;
                          },
                          {.checkpoint = where})
                          .report;

@@ -25,7 +25,8 @@ struct store_of_three {
     skel::checkpoint_options c;
     c.store = directories;
     c.every_seconds = 0.002;
-    c.resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
+    c.resume =
+        resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
     c.program = "a test";
     c.version = "1";
     c.problem = problem;

@@ -18,7 +18,7 @@ namespace divide_harness {
 
 namespace role = skel::role;
 using role::rank_span;
-using skel::placement;
+using skel::division::placement;
 
 using event = harness_common::peer_event;
 using harness_common::exploration;

@@ -10,7 +10,7 @@
 
 namespace {
 
-using skel::placement;
+using skel::division::placement;
 
 }  // namespace
 

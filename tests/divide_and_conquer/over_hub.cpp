@@ -105,7 +105,7 @@ TEST_CASE("merge sort: every rank or only the root receives the sorted numbers")
               skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::division::tree{});
           here += root.value.here() ? 1 : 0;
           if (ctx.is_root()) right += *root.value == sorted ? 1 : 0;
-          if (!ctx.is_root() && root.value.where != skel::placement::on_root) right = -100;
+          if (!ctx.is_root() && root.value.where != skel::division::placement::on_root) right = -100;
         });
         INFO(ranks << " ranks, " << threads << " threads, " << n << " numbers: " << job.error(0));
         CHECK(right == 2 * ranks + 1);

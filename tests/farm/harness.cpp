@@ -55,8 +55,8 @@ world::world(scenario const& s, fault* f)
     w.threads = s.threads;
     w.costly = l.costly;
     w.asks = skel::asks_root(s.policy);
-    w.ring.directed = s.policy.more == skel::more_from::root_then_ranks;
-    if ((s.policy.more == skel::more_from::ring || w.ring.directed) && s.workers() > 1)
+    w.ring.directed = s.policy.more == skel::schedule::more_from::root_then_ranks;
+    if ((s.policy.more == skel::schedule::more_from::ring || w.ring.directed) && s.workers() > 1)
       w.ring.ranks = s.ranks;
     w.ring.first = l.first_worker;
     if (w.ring.directed && s.seed % 2 == 0) w.interval = 0.04;  // of work: one to four tasks
@@ -396,7 +396,8 @@ void world::check_end() const {
   auto const& how = *at(0).how;
   require(how.tasks == sink_.received, "the outcome and the sink count different results");
   // On the ring, tasks of a slow theft are given again if nothing else makes progress, which does no harm.
-  if (s.calm() && s.policy.more != skel::more_from::ring && s.policy.more != skel::more_from::root_then_ranks)
+  if (s.calm() && s.policy.more != skel::schedule::more_from::ring &&
+      s.policy.more != skel::schedule::more_from::root_then_ranks)
     require(how.handed_out_again == 0, "tasks are handed out again though no rank was lost");
 }
 

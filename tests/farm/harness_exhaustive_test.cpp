@@ -15,7 +15,7 @@ farm_harness::scenario small(char const* schedule, int ranks, std::uint64_t task
   s.ranks = ranks;
   s.tasks = tasks;
   s.policy = skel::any_schedule(schedule).policy();
-  if (s.policy.start == skel::start_with::weighted)
+  if (s.policy.start == skel::schedule::start_with::weighted)
     s.policy.power.assign(static_cast<std::size_t>(ranks), 1.0);
   s.deaths = ranks - 1;
   return s;

@@ -49,10 +49,11 @@ void draw_own(scenario& s, Below const& below) {
   } else if (how == 4) {
     s.policy = skel::schedule::guided{.min = 1 + below(3)}.policy();
   } else if (how < 8) {
-    s.policy = skel::schedule::ring{.take = below(2) == 0 ? skel::steal_size::one : skel::steal_size::half,
-                                    .give = static_cast<skel::steal_end>(below(2)),
-                                    .order = static_cast<skel::ring_order>(below(3)),
-                                    .after_loss = static_cast<skel::takeover>(below(2))}
+    s.policy = skel::schedule::ring{.take = below(2) == 0 ? skel::schedule::steal_size::one
+                                                          : skel::schedule::steal_size::half,
+                                    .give = static_cast<skel::schedule::steal_end>(below(2)),
+                                    .order = static_cast<skel::schedule::ring_order>(below(3)),
+                                    .after_loss = static_cast<skel::schedule::takeover>(below(2))}
                    .policy();
     if (below(3) == 0) s.policy = skel::for_stream(s.policy);
   } else if (how < 10) {
@@ -60,15 +61,16 @@ void draw_own(scenario& s, Below const& below) {
     s.policy.copies = below(3) != 0;
   } else {
     skel::schedule::hybrid h;
-    h.cut = below(2) == 0 ? skel::cut_at::percent(static_cast<double>(below(101))) : skel::cut_at(below(50));
+    h.cut = below(2) == 0 ? skel::schedule::cut_at::percent(static_cast<double>(below(101)))
+                          : skel::schedule::cut_at(below(50));
     h.threshold = below(3);
     if (below(2) == 0)
       for (int r = 0; r < s.ranks; ++r) h.power.push_back(0.25 * static_cast<double>(1 + below(16)));
     s.policy = h.policy();
   }
-  bool const directed = s.policy.more == skel::more_from::root_then_ranks;
-  bool const copies = s.policy.more == skel::more_from::ring ? below(3) == 0 : s.policy.copies;
-  bool const pulls = s.policy.start == skel::start_with::nothing;
+  bool const directed = s.policy.more == skel::schedule::more_from::root_then_ranks;
+  bool const copies = s.policy.more == skel::schedule::more_from::ring ? below(3) == 0 : s.policy.copies;
+  bool const pulls = s.policy.start == skel::schedule::start_with::nothing;
   s.merged = below(4) == 0;
   s.ordered = !s.merged && below(3) == 0;
   if (pulls && below(2) == 0) {
@@ -189,7 +191,7 @@ scenario wide_ring_scenario(std::uint64_t seed) {
   s.seed = seed;
   s.ranks = 64;
   s.tasks = 64 + dice() % 256;
-  s.policy = skel::schedule::ring{.order = static_cast<skel::ring_order>(dice() % 3)}.policy();
+  s.policy = skel::schedule::ring{.order = static_cast<skel::schedule::ring_order>(dice() % 3)}.policy();
   if (dice() % 3 == 0) s.results = skel::results::concentrated();
   s.deaths = static_cast<int>(dice() % 17);
   s.chaos = 500 + dice() % 1000;

@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     if (hangs || p.when == "hang-root") options.task_time_limit_seconds = 0.3;
     if (aborts) {
       options.on_error = skel::on_error::collect{};
-      options.root = skel::root_role::serves;  // or the root might be the one that dies
+      options.root_works = false;  // or the root might be the one that dies
     }
     std::atomic<std::uint64_t> done_here = 0;
     auto const run = [&](bool dying) {

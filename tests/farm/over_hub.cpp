@@ -229,7 +229,7 @@ TEST_CASE("a quantum that ends early because its results are large keeps the pay
   hub::job job(2, 1);
   std::uint64_t bytes = 0;
   skel::farm_options options;
-  options.root = skel::root_role::serves;
+  options.root_works = false;
   job.run([&](skel::context& ctx) {
     // Small results first, so that a quantum holds many tasks; then large ones.
     auto const f = [](std::uint64_t i) { return std::vector<char>(i < 3000 ? 1 : 50000); };

@@ -273,7 +273,7 @@ TEST_CASE("audits that cannot be done are refused") {
   };
   CHECK(with({.audit = 0.1}, 1) ==
         "farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, found 1");
-  CHECK(with({.root = skel::root_role::serves, .audit = 0.1}, 2) ==
+  CHECK(with({.root_works = false, .audit = 0.1}, 2) ==
         "farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, found 1");
   CHECK(with({.audit = 1.5}) == "farm: audit is a share of the tasks, expected 0 to 1, found 1.5");
   CHECK(with({.audit = std::numeric_limits<double>::quiet_NaN()}) ==

@@ -49,7 +49,7 @@ struct trial {
 
 void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
   if (t.concentrated) options.results = skel::results::concentrated();
-  if (t.serves) options.root = skel::root_role::serves;
+  if (t.serves) options.root_works = false;
   options.cost = t.cost;
   hub::job job(ranks, 2);
   job.run([&](skel::context& ctx) {
@@ -62,7 +62,7 @@ void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
     };
     auto const sink = [&](skel::task_id id, std::string&& text) {
       s.got.at(id) = std::stoull(text);
-      return ++s.sunk == t.most ? skel::flow::stop : skel::flow::go_on;
+      return ++s.sunk == t.most ? skel::results::flow::stop : skel::results::flow::go_on;
     };
     auto const call = [&](auto source) {
       auto const r = t.ordered ? skel::farm(ctx, source, f, t.how, skel::ordered(sink), options).report
@@ -128,7 +128,7 @@ TEST_CASE("a farm may start or resume, under every schedule") {
   for (auto const& how : schedules()) {
     store const where;
     auto options = where.options(false);
-    options.checkpoint->resume = skel::resume_mode::if_there;
+    options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
     for (bool const later : {false, true}) {
       seen s;
       run(s, 3, {how}, options);
@@ -210,7 +210,7 @@ TEST_CASE("a directory that is emptied during a run is filled again") {
                 s.got.at(id) = std::stoull(text);
                 ++count;
                 if (count == 60) emptied();
-                return count == 100 && !resume ? skel::flow::stop : skel::flow::go_on;
+                return count == 100 && !resume ? skel::results::flow::stop : skel::results::flow::go_on;
               },
               where.options(resume))
               .report;
@@ -244,7 +244,8 @@ TEST_CASE("a merged result of tasks with costs is resumed with other costs") {
   std::atomic<std::uint64_t> runs{0};
   std::uint64_t total = 0;
   for (bool const resume : {false, true}) {
-    options.checkpoint->resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
+    options.checkpoint->resume =
+        resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
     std::stop_source stop;
     options.stop = stop.get_token();
     options.cost = [=](skel::task_id i) { return static_cast<double>(resume ? i * 37 % 29 : i); };
@@ -285,7 +286,8 @@ TEST_CASE("a merged result is resumed") {
       std::uint64_t total = 0;
       for (bool resume : {false, true}) {
         INFO(how << ", " << concentrated << ", " << resume);
-        options.checkpoint->resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
+        options.checkpoint->resume =
+            resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
         std::stop_source stop;
         options.stop = stop.get_token();
         total = 5;  // the initial value counts once in each run
@@ -316,7 +318,8 @@ TEST_CASE("results from before a task threw are kept") {
   std::set<std::uint64_t> run_later;
   std::mutex lock;
   for (bool resume : {false, true}) {
-    options.checkpoint->resume = resume ? skel::resume_mode::yes : skel::resume_mode::no;
+    options.checkpoint->resume =
+        resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
     std::vector<std::uint64_t> got;
     hub::job job(2, 1);
     job.run([&](skel::context& ctx) {
@@ -436,7 +439,7 @@ TEST_CASE("a farm of teams resumes from its checkpoint, on other ranks and teams
       };
       auto const sink = [&](skel::task_id id, std::string&& text) {
         s.got.at(id) = std::stoull(text);
-        return ++s.sunk == most ? skel::flow::stop : skel::flow::go_on;
+        return ++s.sunk == most ? skel::results::flow::stop : skel::results::flow::go_on;
       };
       auto const r = skel::farm(ctx, skel::indices(all_tasks), f, sink, options).report;
       if (ctx.is_root()) s.report = r;
@@ -475,7 +478,7 @@ std::size_t files_in(std::string const& directory) {
 TEST_CASE("farms that share a store have their own results, in the first run and in later ones") {
   store const where;
   auto options = where.options(false);
-  options.checkpoint->resume = skel::resume_mode::if_there;
+  options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
   for (int const round : {0, 1, 2}) {
     INFO(round);
     std::atomic<std::uint64_t> runs{0};
@@ -515,7 +518,7 @@ TEST_CASE("a loop of farms leaves few files, and runs no task of earlier steps a
   auto options = where.options(false);
   options.checkpoint->code = "replicate:1";
   options.checkpoint->store.resize(1);
-  options.checkpoint->resume = skel::resume_mode::if_there;
+  options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
   for (bool const resumes : {false, true}) {
     std::atomic<int> runs{0};
     std::uint64_t state = 1;
@@ -543,7 +546,7 @@ TEST_CASE("a loop of farms leaves few files, and runs no task of earlier steps a
 TEST_CASE("what was saved of a call is void when an earlier one gets more results") {
   store const where;
   auto options = where.options(false);
-  options.checkpoint->resume = skel::resume_mode::if_there;
+  options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
   for (bool const stops : {true, false}) {
     std::uint64_t sum = 0;
     std::vector<std::int64_t> all;
@@ -553,7 +556,7 @@ TEST_CASE("what was saved of a call is void when an earlier one gets more result
       std::uint64_t results = 0;
       auto const sink = [&](skel::task_id /*id*/, std::uint64_t x) {
         sum += x;
-        return stops && ++results == 10 ? skel::flow::stop : skel::flow::go_on;
+        return stops && ++results == 10 ? skel::results::flow::stop : skel::results::flow::go_on;
       };
       skel::farm(ctx, skel::indices(all_tasks), slow_work, sink, options);
       all = multiples(ctx, static_cast<std::int64_t>(sum % 1000), runs, options);
@@ -579,7 +582,7 @@ TEST_CASE("a call with another list, label, number of tasks or function object i
   auto const call = [&](std::vector<std::int64_t> const& tasks, std::int64_t factor,
                         std::string const& label) {
     auto options = where.options(false);
-    options.checkpoint->resume = skel::resume_mode::if_there;
+    options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
     options.checkpoint->program.clear();
     options.label = label;
     std::vector<std::int64_t> got;
@@ -610,7 +613,7 @@ TEST_CASE("a store that a living job uses is refused in one line") {
   std::jthread const other([&] {
     while (!begun) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     auto options = where.options(false);
-    options.checkpoint->resume = skel::resume_mode::if_there;
+    options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
     auto const text = refusal(where, options);
     INFO(text);
     CHECK(text.starts_with("a: another job uses this store: "));

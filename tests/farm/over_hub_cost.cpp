@@ -59,7 +59,8 @@ TEST_CASE("costs do not change results: every schedule, source and sink") {
             std::uint64_t total = 0;
             std::vector<std::string> list(n);
             for (std::uint64_t i = 0; i < n; ++i) list[i] = letters(i);
-            bool const merges = !(how.policy().copies && how.policy().more == skel::more_from::ring);
+            bool const merges =
+                !(how.policy().copies && how.policy().more == skel::schedule::more_from::ring);
             job.run([&](skel::context& ctx) {
               auto const numbers = skel::indices(n);
               skel::farm(ctx, numbers, work, how, skel::into(into), options);
@@ -94,7 +95,7 @@ TEST_CASE("there may be more ranks than tasks, and a root that only serves") {
       hub::job job(7);
       std::vector<std::uint64_t> got;
       job.run([&](skel::context& ctx) {
-        skel::farm_options const options{.root = skel::root_role::serves, .cost = giant};
+        skel::farm_options const options{.root_works = false, .cost = giant};
         skel::farm(ctx, skel::indices(n), work, how, skel::into(got), options);
       });
       check_no_errors(job, 7);
@@ -261,7 +262,7 @@ TEST_CASE("a task that ends its ranks is named by its number in the list") {
         }
         return slow_work(i);
       };
-      skel::farm_options options{.root = skel::root_role::serves, .cost = cost};
+      skel::farm_options options{.root_works = false, .cost = cost};
       if (collects) options.on_error = skel::on_error::collect{};
       auto r = skel::farm(
                    ctx, skel::indices(60), f, skel::schedule::first_come{},

@@ -175,7 +175,8 @@ TEST_CASE("collect leaves failed tasks out and names them in the report") {
         });
         job.run([&](skel::context& ctx) {
           auto const write = [&](skel::task_id, std::uint64_t x) { in_order.push_back(x); };
-          if (how.policy().more == skel::more_from::root && how.policy().start == skel::start_with::nothing)
+          if (how.policy().more == skel::schedule::more_from::root &&
+              how.policy().start == skel::schedule::start_with::nothing)
             check(ctx, skel::farm(ctx, counting(tasks), f, how, skel::ordered(write, 5), options).report);
           else
             check(ctx, skel::farm(ctx, skel::indices(tasks), f, how, skel::ordered(write), options).report);

@@ -66,7 +66,7 @@ TEST_CASE("the loss of any ranks but the root does not change the results") {
         skel::farm_options options;
         options.max_losses_per_task = 0;  // one task may run on several ranks that are killed
         if (concentrated) options.results = skel::results::concentrated();
-        if (serves) options.root = skel::root_role::serves;
+        if (serves) options.root_works = false;
         std::atomic<int> started{0};
         std::atomic<bool> somebody_dead{false};
         std::thread killer([&] {

@@ -33,7 +33,7 @@ TEST_CASE("teams of every size give the same results, on any ranks, with any sou
           job.run([&](skel::context& ctx) {
             skel::farm_options options{.team_size =
                                            size == 0 ? skel::team_size(mixed_size) : skel::team_size(size)};
-            if (serves) options.root = skel::root_role::serves;
+            if (serves) options.root_works = false;
             auto const able = ctx.size() - (serves && ctx.size() > 1 ? 1 : 0);
             auto const f = [&](skel::context& team, std::uint64_t i) {
               int const wanted = size == 0 ? mixed_size(i) : size;
@@ -229,7 +229,7 @@ TEST_CASE("teams stop early, and split further") {
     };
     auto r = skel::farm(ctx, skel::indices(1000), f,
                         [&](skel::task_id, std::uint64_t) {
-                          return ++seen == 5 ? skel::flow::stop : skel::flow::go_on;
+                          return ++seen == 5 ? skel::results::flow::stop : skel::results::flow::go_on;
                         },
                         {.team_size = 4})
                  .report;

@@ -99,9 +99,9 @@ TEST_CASE("a sink that threw or requested a stop is not called again") {
     int calls = 0;
     work_with with(20, [&](task_id id, std::uint64_t) {
       ++calls;
-      if (id != 3) return skel::flow::go_on;
+      if (id != 3) return skel::results::flow::go_on;
       if (throws) throw std::runtime_error("full");
-      return skel::flow::stop;
+      return skel::results::flow::stop;
     });
     skel::detail::sink_stage stage(with.work, false, false);
     for (task_id first : {0U, 10U}) {

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
       options.team_size = [](skel::task_id i) { return std::array{1, 2, 4, 3}[i % 4]; };
     if (mpi) {
       options.task_time_limit_seconds = throws ? 2 : 0.5;
-      options.root = skel::root_role::serves;
+      options.root_works = false;
       if (throws) options.on_error = skel::on_error::retry{};
     }
     auto const run = [&](bool dying) {

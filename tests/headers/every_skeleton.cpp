@@ -44,7 +44,7 @@ void farms(skel::context& ctx) {
       [](skel::task_id, named&&) {});
   skel::farm(
       ctx, skel::on_root([] { return std::vector<point>(3); }), [](point const&) {},
-      skel::schedule::first_come{}, [](skel::task_id) { return skel::flow::go_on; });
+      skel::schedule::first_come{}, [](skel::task_id) { return skel::results::flow::go_on; });
 }
 
 struct search {

@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     skel::multi_host_options how;
     how.group_size = group_size;
     if (p.when == "all") how.max_losses_per_task = 0;  // they may die one after the other at the same piece
-    how.results = skel::unit_results::as_they_come;
+    how.results = skel::multi_host_options::unit_results::as_they_come;
     for (auto const* job : {&std::as_const(first), &second}) {
       iso::mesh_builder builder(grid, lattice, options.values);
       auto const r = skel::multi_host(

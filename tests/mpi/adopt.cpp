@@ -140,10 +140,9 @@ void messages_in_pieces(mpi::communicator const& world) {
              std::views::transform([&](int i) { return std::vector<int>(length, i); });
     };
     std::vector<std::vector<int>> got;
-    auto const r =
-        skel::farm(ctx, skel::on_root(open), [](std::vector<int> const& v) { return v; },
-                   skel::schedule::first_come{}, skel::into(got), {.root = skel::root_role::serves})
-            .report;
+    auto const r = skel::farm(ctx, skel::on_root(open), [](std::vector<int> const& v) { return v; },
+                              skel::schedule::first_come{}, skel::into(got), {.root_works = false})
+                       .report;
     if (!ctx.is_root()) continue;
     for (int i = 0; i < 20; ++i)
       check(got.at(static_cast<std::size_t>(i)) == std::vector<int>(length, i), "a message in pieces");

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   std::string const how = argv[1], results = argv[2], way = argv[3], afterwards = argv[4];
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     skel::farm_options options;
-    options.root = skel::root_role::serves;  // otherwise it would sometimes die first
+    options.root_works = false;  // otherwise it would sometimes die first
     if (results == "concentrated") options.results = skel::results::concentrated();
     auto const run = [&](bool deadly) {
       std::vector<std::uint64_t> got;

@@ -97,7 +97,7 @@ TEST_CASE("results arrive unit by unit in any order, or stay on the hosts") {
   slices const what;
   hub::job job(6, 2);
   auto how = size(2);
-  how.results = skel::unit_results::as_they_come;
+  how.results = skel::multi_host_options::unit_results::as_they_come;
   std::map<std::uint64_t, std::vector<std::uint64_t>> by_unit;
   std::vector<std::uint64_t> order;
   auto const text_of = [](auto const& units) {
@@ -116,7 +116,7 @@ TEST_CASE("results arrive unit by unit in any order, or stay on the hosts") {
   });
   CHECK(text_of(by_unit) == what.expected(25));
 
-  how.results = skel::unit_results::on_hosts;
+  how.results = skel::multi_host_options::unit_results::on_hosts;
   how.measures.split_shares = false;  // the first hosts lead until the end
   std::mutex mutex;
   std::map<std::uint64_t, std::vector<std::uint64_t>> here;
@@ -169,7 +169,8 @@ TEST_CASE("results may refer to their messages after the call") {
 TEST_CASE("idle ranks lead the end of another share; the output is the same") {
   slices what;
   what.process_time = 200us;
-  for (auto const where : {skel::unit_results::in_order, skel::unit_results::on_hosts}) {
+  for (auto const where :
+       {skel::multi_host_options::unit_results::in_order, skel::multi_host_options::unit_results::on_hosts}) {
     hub::job job(3, 1);
     auto how = size(1);
     how.results = where;

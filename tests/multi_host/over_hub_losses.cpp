@@ -57,7 +57,7 @@ TEST_CASE("a call ends early when the sink or the caller requests it") {
     auto const r = skel::multi_host(
                        ctx, 200, what,
                        [](std::uint64_t unit, std::uint64_t, slices::result&&) {
-                         return unit < 3 ? skel::flow::go_on : skel::flow::stop;
+                         return unit < 3 ? skel::results::flow::go_on : skel::results::flow::stop;
                        },
                        size(2))
                        .report;

@@ -94,7 +94,7 @@ TEST_CASE("every common option is parsed") {
   CHECK(options.on_error() == skel::error_policy(skel::on_error::collect{.times = 2}));
   auto const farm = options.farm();
   CHECK(farm.results == options.results());
-  CHECK(farm.root == skel::root_role::serves);
+  CHECK(!farm.root_works);
   CHECK(farm.on_error == options.on_error());
   CHECK(farm.task_time_limit_seconds == 0.5);
   CHECK(farm.audit == 0.01);
@@ -139,7 +139,7 @@ TEST_CASE("checkpoint options give a code, directories and an interval") {
   CHECK(c->remote_every == 3);
   CHECK(c->every_seconds == 90);
   CHECK(c->mean_seconds_between_failures == 7200);
-  CHECK(c->resume == skel::resume_mode::yes);
+  CHECK(c->resume == skel::checkpoint_options::resume_mode::yes);
   CHECK(c->program == "skel-x");
   CHECK(c->problem == "a problem");
   auto const some = with_checkpoints({"--checkpoint=central", "--store", "a"}).checkpoint("skel-x", "");
@@ -148,7 +148,7 @@ TEST_CASE("checkpoint options give a code, directories and an interval") {
   CHECK(some->remote_every == 5);    // if any directory is remote, or a host of another cluster
   CHECK_FALSE(some->every_seconds);  // auto
   CHECK(some->mean_seconds_between_failures == 86400);
-  CHECK(some->resume == skel::resume_mode::no);
+  CHECK(some->resume == skel::checkpoint_options::resume_mode::no);
   CHECK(some->resume_object.empty());
   CHECK(with_checkpoints({"--checkpoint=central", "--store", "a", "--resume", "--resume-object", "3f0a"})
             .checkpoint("skel-x", "")
@@ -159,11 +159,12 @@ TEST_CASE("checkpoint options give a code, directories and an interval") {
     auto const given = o.checkpoint("skel-x", "");
     return std::tuple(given->resume, o.output);
   };
-  CHECK(resuming({"--resume", "file"}) == std::tuple(skel::resume_mode::yes, "file"));
-  CHECK(resuming({"--resume", "auto"}) == std::tuple(skel::resume_mode::if_there, ""));
-  CHECK(resuming({"--resume=auto", "auto"}) == std::tuple(skel::resume_mode::if_there, "auto"));
+  CHECK(resuming({"--resume", "file"}) == std::tuple(skel::checkpoint_options::resume_mode::yes, "file"));
+  CHECK(resuming({"--resume", "auto"}) == std::tuple(skel::checkpoint_options::resume_mode::if_there, ""));
+  CHECK(resuming({"--resume=auto", "auto"}) ==
+        std::tuple(skel::checkpoint_options::resume_mode::if_there, "auto"));
   CHECK(resuming({"--resume", "file", "--resume", "auto"}) ==
-        std::tuple(skel::resume_mode::if_there, "file"));
+        std::tuple(skel::checkpoint_options::resume_mode::if_there, "file"));
   CHECK_FALSE(with_checkpoints({"--checkpoint", "none", "--store", "a"}).checkpoint("skel-x", ""));
   CHECK_FALSE(with_checkpoints({}).checkpoint("skel-x", ""));
 }

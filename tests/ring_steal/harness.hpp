@@ -27,7 +27,7 @@ using harness_common::violation;
 struct scenario : harness_common::peer_scenario {
   std::vector<int> parent;  // parent[i] is the parent of node i, smaller than i; -1 for the root
   bool half = true;         // a loan takes half of the waiting tasks; otherwise one task
-  skel::ring_order order = skel::ring_order::successors;
+  skel::schedule::ring_order order = skel::schedule::ring_order::successors;
   bool records = false;  // takes checkpoints
   bool bounded = false;  // every node finds a bound
   std::uint64_t statements = 0;

@@ -25,7 +25,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
       s.parent.push_back(
           i == 0 ? -1 : static_cast<int>(narrow ? i - 1 - below(std::min<std::uint64_t>(i, 2)) : below(i)));
     s.half = below(2) == 0;
-    s.order = static_cast<skel::ring_order>(below(3));
+    s.order = static_cast<skel::schedule::ring_order>(below(3));
     s.records = below(2) == 0;
     s.statements = below(40);
     s.stops_early = s.records && below(6) == 0;

@@ -57,7 +57,7 @@ constexpr std::uint64_t nodes(int depth) {
 }
 
 void counts(skel::context& ctx) {
-  for (auto const take : {skel::steal_size::half, skel::steal_size::one})
+  for (auto const take : {skel::schedule::steal_size::half, skel::schedule::steal_size::one})
     for (int depth : {0, 1, 5, 11}) {
       auto const all = skel::ring_steal(ctx, root_node(), ternary{depth}, {.take = take});
       check_equal(all.value, nodes(depth), "nodes, on every rank");
@@ -111,8 +111,9 @@ void ranks_that_disagree(skel::context& ctx) {
   if (ctx.size() == 1) return;
   auto const other_options = thrown_by<skel::protocol_error>(
       [&] {
-        skel::ring_steal(ctx, root_node(), ternary{9},
-                         {.take = ctx.rank() == 1 ? skel::steal_size::one : skel::steal_size::half});
+        skel::ring_steal(
+            ctx, root_node(), ternary{9},
+            {.take = ctx.rank() == 1 ? skel::schedule::steal_size::one : skel::schedule::steal_size::half});
       },
       "ranks with other options");
   check(contains(other_options.what(), "rank 1 made another skeleton call"), other_options.what());

@@ -14,7 +14,7 @@ TEST_CASE("every node is counted once, on any number of ranks and threads") {
   for (int ranks : {1, 2, 3, 5, 8})
     for (int threads : {1, 2}) {
       hub::job job(ranks, threads);
-      for (auto const take : {skel::steal_size::half, skel::steal_size::one})
+      for (auto const take : {skel::schedule::steal_size::half, skel::schedule::steal_size::one})
         for (std::uint32_t depth : {0U, 1U, 6U, 11U}) {
           tree const t{depth};
           std::vector<std::uint64_t> got(static_cast<std::size_t>(ranks));
@@ -110,8 +110,9 @@ TEST_CASE("a source or a merge that throws fails the call on every rank") {
 TEST_CASE("a rank that makes a different call is named in the error") {
   hub::job job(3);
   job.run([&](skel::context& ctx) {
-    skel::ring_steal(ctx, root_node(), tree{9, 20},
-                     {.take = ctx.rank() == 2 ? skel::steal_size::one : skel::steal_size::half});
+    skel::ring_steal(
+        ctx, root_node(), tree{9, 20},
+        {.take = ctx.rank() == 2 ? skel::schedule::steal_size::one : skel::schedule::steal_size::half});
   });
   for (int r = 0; r < 3; ++r) {
     CHECK(job.error(r).find("rank 2 made another skeleton call") != std::string::npos);
@@ -152,7 +153,7 @@ struct first_solution : tree {
 TEST_CASE("a search that stops at its first solution returns it and the result of every task that ran") {
   for (int ranks : {1, 3, 4})
     for (int threads : {1, 2})
-      for (auto const take : {skel::steal_size::half, skel::steal_size::one}) {
+      for (auto const take : {skel::schedule::steal_size::half, skel::schedule::steal_size::one}) {
         INFO(ranks << " ranks, " << threads << " threads");
         hub::job job(ranks, threads);
         std::atomic<int> started{0};

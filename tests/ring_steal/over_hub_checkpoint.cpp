@@ -61,7 +61,7 @@ outcome search(int ranks, int threads, tree t, skel::ring_steal_options options,
 }
 
 skel::ring_steal_options options_for(store_of_three const& where, bool resume,
-                                     skel::steal_size take = skel::steal_size::half) {
+                                     skel::schedule::steal_size take = skel::schedule::steal_size::half) {
   skel::ring_steal_options o;
   o.take = take;
   o.checkpoint = where.options(resume);
@@ -73,13 +73,15 @@ skel::ring_steal_options options_for(store_of_three const& where, bool resume,
 TEST_CASE("a search resumes an earlier one, on any number of ranks and threads") {
   struct trial {
     int ranks, threads, later, threads_later;
-    skel::steal_size take;
+    skel::schedule::steal_size take;
   };
   tree const t{8, 20};
   auto const whole = count(t);
-  for (auto const& x : {trial{1, 1, 1, 1, skel::steal_size::half}, trial{1, 2, 3, 1, skel::steal_size::half},
-                        trial{4, 1, 2, 2, skel::steal_size::one}, trial{3, 2, 1, 1, skel::steal_size::half},
-                        trial{2, 1, 5, 1, skel::steal_size::one}}) {
+  for (auto const& x : {trial{1, 1, 1, 1, skel::schedule::steal_size::half},
+                        trial{1, 2, 3, 1, skel::schedule::steal_size::half},
+                        trial{4, 1, 2, 2, skel::schedule::steal_size::one},
+                        trial{3, 2, 1, 1, skel::schedule::steal_size::half},
+                        trial{2, 1, 5, 1, skel::schedule::steal_size::one}}) {
     INFO(x.ranks << " ranks, then " << x.later);
     store_of_three const where;
     auto const first = search(x.ranks, x.threads, t, options_for(where, false, x.take), 300);
@@ -101,7 +103,7 @@ TEST_CASE("a search may start or resume") {
   tree const t{8, 20};
   store_of_three const where;
   auto options = options_for(where, false);
-  options.checkpoint->resume = skel::resume_mode::if_there;
+  options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
   for (bool const later : {false, true}) {
     auto const s = search(2, 1, t, options);
     for (auto const& e : s.errors) CHECK(e.empty());

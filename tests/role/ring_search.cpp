@@ -8,7 +8,8 @@ namespace {
 using skel::role::rank_id;
 using skel::role::ring_search;
 
-ring_search search_of(rank_id self, int ranks, skel::ring_order order = skel::ring_order::successors) {
+ring_search search_of(rank_id self, int ranks,
+                      skel::schedule::ring_order order = skel::schedule::ring_order::successors) {
   ring_search s(self, 0, ranks, order);
   s.begin();
   return s;
@@ -81,9 +82,10 @@ TEST_CASE("lost ranks are skipped until they are heard again") {
 }
 
 TEST_CASE("other orders: predecessors, and doubling distances") {
-  CHECK(all_asked(search_of(1, 5, skel::ring_order::predecessors)) == std::vector<rank_id>{0, 4, 3, 2});
-  CHECK(all_asked(search_of(6, 8, skel::ring_order::doubling)) == std::vector<rank_id>{7, 0, 2});
-  CHECK(all_asked(search_of(0, 9, skel::ring_order::doubling)) == std::vector<rank_id>{1, 2, 4, 8});
+  CHECK(all_asked(search_of(1, 5, skel::schedule::ring_order::predecessors)) ==
+        std::vector<rank_id>{0, 4, 3, 2});
+  CHECK(all_asked(search_of(6, 8, skel::schedule::ring_order::doubling)) == std::vector<rank_id>{7, 0, 2});
+  CHECK(all_asked(search_of(0, 9, skel::schedule::ring_order::doubling)) == std::vector<rank_id>{1, 2, 4, 8});
 }
 
 TEST_CASE("a shortcut to an unknown rank is ignored") {

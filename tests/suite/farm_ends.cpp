@@ -26,12 +26,13 @@ TEST_CASE("the sink ends the run, and receives nothing after that", "[farm][ends
     INFO(name);
     on_ranks([&](skel::context& ctx) {
       int after = 0, sunk = 0;
-      auto const r = skel::farm(ctx, skel::indices(many), same, skel::any_schedule(name),
-                                [&](skel::task_id, std::uint64_t) {
-                                  if (sunk == 1000) ++after;
-                                  return ++sunk >= 1000 ? skel::flow::stop : skel::flow::go_on;
-                                })
-                         .report;
+      auto const r =
+          skel::farm(ctx, skel::indices(many), same, skel::any_schedule(name),
+                     [&](skel::task_id, std::uint64_t) {
+                       if (sunk == 1000) ++after;
+                       return ++sunk >= 1000 ? skel::results::flow::stop : skel::results::flow::go_on;
+                     })
+              .report;
       CHECK(r.stopped_early);
       CHECK(after == 0);
       if (!ctx.is_root()) return;
@@ -46,7 +47,7 @@ TEST_CASE("an ordered sink ends the run", "[farm][ends]") {
     std::uint64_t last = 0;
     auto const until_500 = [&](skel::task_id id, std::uint64_t) {
       last = id;
-      return id == 500 ? skel::flow::stop : skel::flow::go_on;
+      return id == 500 ? skel::results::flow::stop : skel::results::flow::go_on;
     };
     auto const r =
         skel::farm(ctx, skel::indices(many), same, skel::schedule::guided{}, skel::ordered(until_500, 1000))
@@ -62,7 +63,7 @@ TEST_CASE("an endless stream ends with its sink, and the next call works", "[far
     auto const r = skel::farm(ctx, skel::on_root([] { return std::views::iota(std::uint64_t{0}); }), same,
                               skel::schedule::guided{},
                               [&](skel::task_id, std::uint64_t) {
-                                return ++sunk < 5000 ? skel::flow::go_on : skel::flow::stop;
+                                return ++sunk < 5000 ? skel::results::flow::go_on : skel::results::flow::stop;
                               })
                        .report;
     CHECK(r.stopped_early);

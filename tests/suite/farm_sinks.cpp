@@ -14,7 +14,7 @@ skel::results_policy const ways[] = {skel::results::streamed(), skel::results::s
                                      skel::results::concentrated()};
 
 bool merges(skel::any_schedule const& how) {  // copies of a ring cannot be merged
-  return !how.policy().copies || how.policy().more != skel::more_from::ring;
+  return !how.policy().copies || how.policy().more != skel::schedule::more_from::ring;
 }
 
 auto const same = [](std::uint64_t i) { return i; };

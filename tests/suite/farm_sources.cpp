@@ -48,7 +48,7 @@ TEST_CASE("a list may be any random-access range", "[farm][sources]") {
 TEST_CASE("a stream travels from the root", "[farm][sources]") {
   constexpr std::uint64_t n = 5000;
   auto const text_of = [](std::uint64_t i) { return std::string(i % 40, static_cast<char>('a' + i % 26)); };
-  for (auto const role : {skel::root_role::works, skel::root_role::serves})
+  for (bool const root_works : {true, false})
     for (auto const* how : {"first-come", "first-come:chunk=16", "guided", "auto"}) {
       INFO(how);
       on_ranks([&](skel::context& ctx) {
@@ -60,7 +60,7 @@ TEST_CASE("a stream travels from the root", "[farm][sources]") {
         std::vector<std::string> got;
         auto const r =
             skel::farm(ctx, skel::on_root(open), [](std::string const& text) { return text + "!"; },
-                       skel::any_schedule(how), skel::into(got), {.root = role})
+                       skel::any_schedule(how), skel::into(got), {.root_works = root_works})
                 .report;
         CHECK(opened == (ctx.is_root() ? 1 : 0));
         if (!ctx.is_root()) return;
@@ -118,12 +118,12 @@ std::uint64_t peak() {
   return 0;
 }
 
-void doubled(skel::context& ctx, std::uint64_t tasks, skel::root_role role) {
+void doubled(skel::context& ctx, std::uint64_t tasks, bool root_works) {
   std::uint64_t total = 0;
   skel::farm(
       ctx, skel::on_root([&] { return std::views::iota(std::uint64_t{0}, tasks); }),
       [](std::uint64_t i) { return 2 * i; }, skel::schedule::guided{},
-      [&](skel::task_id, std::uint64_t twice) { total += twice; }, {.root = role});
+      [&](skel::task_id, std::uint64_t twice) { total += twice; }, {.root_works = root_works});
   if (ctx.is_root()) CHECK(total == tasks * (tasks - 1));
 }
 
@@ -131,11 +131,11 @@ void doubled(skel::context& ctx, std::uint64_t tasks, skel::root_role role) {
 
 // Runs by itself: a peak of other cases could hide that of this one.
 TEST_CASE("ten million tasks travel, and none is kept", "[.][stream]") {
-  for (auto const role : {skel::root_role::works, skel::root_role::serves})
+  for (bool const root_works : {true, false})
     on_ranks([&](skel::context& ctx) {
-      doubled(ctx, 200'000, role);
+      doubled(ctx, 200'000, root_works);
       auto const before = peak();
-      doubled(ctx, 10'000'000, role);
+      doubled(ctx, 10'000'000, root_works);
       CHECK(peak() < before + 16 * 1024);  // ten million results of 8 bytes would be 80 MB
     });
 }

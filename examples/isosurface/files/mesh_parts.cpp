@@ -131,7 +131,7 @@ mesh_summary part_writer::finish() const {
 
 parts_made write_parts(skel::context& ctx, open_function const& open, surface_options options,
                        skel::multi_host_options how, std::string const& path) {
-  how.results = skel::unit_results::on_hosts;
+  how.results = skel::multi_host_options::unit_results::on_hosts;
   options.layers_apart = true;
   node_grid const grid(open()->header(), options);
   modeler const job(grid, options, open);

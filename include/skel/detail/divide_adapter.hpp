@@ -273,9 +273,9 @@ result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
                   "specialise skel::transfer_traits.");
     result<placed_solution<solution>> all;
     if constexpr (same_problem && transferable<solution> && (!problem_travels || transferable<problem>)) {
-      constexpr auto from = problem_travels                              ? placement::on_root
-                            : detail::is_replicated_problem<source_type> ? placement::everywhere
-                                                                         : placement::in_parts;
+      constexpr auto from = problem_travels                              ? division::placement::on_root
+                            : detail::is_replicated_problem<source_type> ? division::placement::everywhere
+                                                                         : division::placement::in_parts;
       auto const kind = detail::kind_of(how, from);
       detail::divide_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
       detail::solution_ptr mine;

@@ -77,6 +77,8 @@ class divide_work {
                                                      std::shared_ptr<void const> const& owner) const = 0;
 };
 
+using division::placement;
+
 /// The properties of a kind of divide-and-conquer.
 struct divide_kind {
   std::string name;

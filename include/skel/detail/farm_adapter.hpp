@@ -352,9 +352,10 @@ constexpr bool fits_farm() {
       static_assert(keeps_values<function, R>,
                     "skel::farm: the sink's parameters, first a task_id and then the result, cannot hold "
                     "every task number and every result: they are swapped, or too narrow.");
-      static_assert(!sink_returns_bool<function, R>(),
-                    "skel::farm: the sink returns a bool, which ends nothing: return skel::flow::stop or "
-                    "skel::flow::go_on, or void.");
+      static_assert(
+          !sink_returns_bool<function, R>(),
+          "skel::farm: the sink returns a bool, which ends nothing: return skel::results::flow::stop or "
+          "skel::results::flow::go_on, or void.");
     }
     return callable;
   }

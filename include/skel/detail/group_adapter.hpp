@@ -76,9 +76,10 @@ constexpr bool fits_groups() {
                   "skel::multi_host: the sink's parameters, first the unit, then the piece and then the "
                   "result, cannot hold all of them: they are swapped, or too narrow.");
     using returned = std::remove_cvref_t<std::invoke_result_t<Sink&, std::uint64_t, std::uint64_t, R&&>>;
-    static_assert(!std::is_same_v<returned, bool>,
-                  "skel::multi_host: the sink returns a bool, which ends nothing: return skel::flow::stop or "
-                  "skel::flow::go_on, or void.");
+    static_assert(
+        !std::is_same_v<returned, bool>,
+        "skel::multi_host: the sink returns a bool, which ends nothing: return skel::results::flow::stop or "
+        "skel::results::flow::go_on, or void.");
   }
   return callable;
 }
@@ -160,8 +161,8 @@ class group_work_of final : public group_work {
   bool sink(std::uint64_t number, std::uint64_t piece, piece_result& r) override {
     auto& value = static_cast<result&>(r).value;
     using returned = std::invoke_result_t<Sink&, std::uint64_t, std::uint64_t, typename Job::result&&>;
-    if constexpr (std::is_same_v<returned, flow>) {
-      return sink_(number, piece, std::move(value)) == flow::go_on;
+    if constexpr (std::is_same_v<returned, results::flow>) {
+      return sink_(number, piece, std::move(value)) == results::flow::go_on;
     } else {
       sink_(number, piece, std::move(value));
       return true;

@@ -8,18 +8,18 @@
 
 namespace skel {
 
-/// Whether a run resumes from the newest readable checkpoint of its store.
-enum class resume_mode : std::uint8_t {
-  no,       ///< starts; the store must hold no checkpoint, so that no results are overwritten by mistake
-  yes,      ///< resumes; usage_error if there is none
-  if_there  ///< resumes if a run has committed a checkpoint in the store, otherwise starts
-};
-
 /// Lets a run survive the loss of its root or of all its ranks. Checkpoints are saved as shards in
 /// the directories of a store (docs/reference/checkpoint.md); the page of each skeleton says what it saves.
 /// All calls of a program may share a store, one after the other; a second job that uses it at the same time
 /// is refused with usage_error. Must be equal on all ranks.
 struct checkpoint_options {
+  /// Whether a run resumes from the newest readable checkpoint of its store.
+  enum class resume_mode : std::uint8_t {
+    no,       ///< starts; the store must hold no checkpoint, so that no results are overwritten by mistake
+    yes,      ///< resumes; usage_error if there is none
+    if_there  ///< resumes if a run has committed a checkpoint in the store, otherwise starts
+  };
+
   std::string code = "ida:2,1";  ///< as storage::code reads it
   /// Existing directories that all ranks reach. `ranks:DIR` is DIR on each rank's own host, created
   /// if it is missing; %h stands for the host's name and %r for the rank. With `ranks:DIR@CLUSTER`

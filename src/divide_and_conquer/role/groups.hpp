@@ -13,6 +13,8 @@
 
 namespace skel::role {
 
+using division::placement;
+
 struct divide_config {
   rank_id self = 0;
   int ranks = 1;  ///< rank 0 is the root

@@ -118,7 +118,7 @@ void farm_dealer::deal(range_list const& left, assignments& out) {
     if (computes(r)) takers.push_back(r);
   dealt_ = true;
   auto const all = count_tasks(left);
-  auto const cut = policy_.start == start_with::weighted ? policy_.cut.of(all) : all;
+  auto const cut = policy_.start == schedule::start_with::weighted ? policy_.cut.of(all) : all;
   auto shares = shares_of(takers, left, cut);
   for (std::size_t k = 0; k < takers.size(); ++k) {
     auto const n = count_tasks(shares[k]);
@@ -136,7 +136,7 @@ std::vector<range_list> farm_dealer::shares_of(std::vector<rank_id> const& taker
   std::vector<range_list> shares;
   auto const n = static_cast<int>(takers.size());
   auto const costs = costs_.known() ? costs_.of_these(left) : task_costs();
-  if (policy_.start == start_with::weighted) {
+  if (policy_.start == schedule::start_with::weighted) {
     std::vector<double> power;
     for (rank_id const rank : takers) {
       auto const& r = ranks_[rank];
@@ -217,14 +217,15 @@ std::uint64_t farm_dealer::of_average_cost(std::uint64_t n) const {
 
 std::uint64_t farm_dealer::grant_for(rank_id rank) {
   auto& r = ranks_[rank];
-  std::uint64_t n = policy_.size == grant_size::adaptive
+  std::uint64_t n = policy_.size == schedule::grant_size::adaptive
                         ? adaptive_grant(rank)
                         : next_grant(policy_, pool_.tasks(), r.wanted, r.threads, threads_);
   if (pool_.ranges().front().first < costly_)
     n = 1;
-  else if (policy_.size != grant_size::fixed && costs_.known() && n > r.wanted)
+  else if (policy_.size != schedule::grant_size::fixed && costs_.known() && n > r.wanted)
     n = std::max(r.wanted, of_average_cost(n));
-  if (policy_.size != grant_size::fixed && first_grant_ > 0 && rank != root_ && r.grants < limited_grants)
+  if (policy_.size != schedule::grant_size::fixed && first_grant_ > 0 && rank != root_ &&
+      r.grants < limited_grants)
     n = std::min(n, std::max(r.wanted, first_grant_ << (2 * r.grants)));
   ++r.grants;
   return n;
@@ -264,7 +265,7 @@ void farm_dealer::push(assignments& out) {
   if (stopped_ || !any_closed_ || pool_.empty()) return;
   auto const takes = [](rank_state const& r) { return r.computes && r.alive && r.closed && r.hello; };
   rank_id const n = ranks_.ranks();
-  if (policy_.after_loss == takeover::predecessor && last_lost_) {
+  if (policy_.after_loss == schedule::takeover::predecessor && last_lost_) {
     // "P_i can replace P_i+1": the others steal from the rank before it on the ring.
     for (rank_id back = 1; back < n; ++back)
       if (rank_id const rank = (*last_lost_ + n - back) % n; takes(ranks_[rank])) {

@@ -38,10 +38,10 @@ void held_tasks::add(std::span<task_range const> ranges) {
   }
 }
 
-range_list held_tasks::give_away(std::uint64_t n, steal_end from) {
+range_list held_tasks::give_away(std::uint64_t n, schedule::steal_end from) {
   range_list given;
   queued_ -= n;
-  bool const last = from == steal_end::last;
+  bool const last = from == schedule::steal_end::last;
   while (n > 0) {
     auto& range = last ? queue_.back() : queue_.front();
     auto const part = last ? range.take_back(n) : range.take_front(n);

@@ -19,7 +19,7 @@ class held_tasks {
   /// A task that must run alone, before all others, and stay on this rank.
   void add_alone(task_range const& task) { alone_.push_back(task); }
   /// Removes up to `n` waiting tasks, but none granted alone, for another rank.
-  [[nodiscard]] range_list give_away(std::uint64_t n, steal_end from);
+  [[nodiscard]] range_list give_away(std::uint64_t n, schedule::steal_end from);
   /// Another rank was first with these tasks: drops those that wait. Running ones do no harm.
   void drop(task_range const& range);
   /// From now on nothing is started or sent.

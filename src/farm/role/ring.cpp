@@ -138,7 +138,7 @@ std::uint64_t farm_ring::spare(held_tasks const& held) const {
 
 // `most`: tasks to give as the root said; 0: as the schedule says.
 void farm_ring::give(rank_id thief, std::uint64_t most, held_tasks& held, farm_actions& out) {
-  std::uint64_t n = config_.take == steal_size::one ? 1 : (spare(held) + 1) / 2;
+  std::uint64_t n = config_.take == schedule::steal_size::one ? 1 : (spare(held) + 1) / 2;
   if (most > 0) n = std::min(most, spare(held));
   forget_thief(thief);
   out.push_back(farm::send{thief, farm::give{held.give_away(n, config_.give), held_by_others_}});

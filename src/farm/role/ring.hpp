@@ -15,9 +15,9 @@ struct farm_ring_config {
   /// The ring of ranks to steal from when the root has no (more) tasks: `first` ... `ranks` - 1; 0: none.
   rank_id first = 0;
   rank_id ranks = 0;
-  steal_size take = steal_size::half;
-  steal_end give = steal_end::last;
-  ring_order order = ring_order::successors;
+  schedule::steal_size take = schedule::steal_size::half;
+  schedule::steal_end give = schedule::steal_end::last;
+  schedule::ring_order order = schedule::ring_order::successors;
   bool copies = false;    ///< may give and run copies of running tasks
   bool directed = false;  ///< the root names the victims
   friend bool operator==(farm_ring_config const&, farm_ring_config const&) = default;

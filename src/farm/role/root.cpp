@@ -32,7 +32,7 @@ farm_root::farm_root(farm_root_config config)
   available_ = *config_.tasks;
   source_ended_ = true;
   bool const asks = asks_root(config_.policy);
-  if (config_.policy.start == start_with::weighted || (!asks && config_.resumed))
+  if (config_.policy.start == schedule::start_with::weighted || (!asks && config_.resumed))
     dealer_.wait_for_deal();
   else if (!asks)
     dealer_.known_shares(available_);

@@ -100,7 +100,7 @@ class farm_root {
   /// Whether a task may run, or may have run, on two ranks.
   [[nodiscard]] bool may_run_twice() const {
     return handed_out_again_ > 0 || copies_ > 0 || audits_.on() ||
-           (config_.policy.copies && config_.policy.more == more_from::ring);
+           (config_.policy.copies && config_.policy.more == schedule::more_from::ring);
   }
   [[nodiscard]] farm_audits const& audits() const { return audits_; }
   /// Whether the result of a task must be compared with others.
@@ -152,7 +152,7 @@ class farm_root {
   void record_merged(range_list const& ranges, farm_actions& out);
   void put_back(range_list const& ranges);
 
-  [[nodiscard]] bool directs() const { return config_.policy.more == more_from::root_then_ranks; }
+  [[nodiscard]] bool directs() const { return config_.policy.more == schedule::more_from::root_then_ranks; }
   void told(rank_id rank, std::optional<farm::load> const& here);
   bool direct(rank_id rank, bool copies, farm_actions& out);
   bool give_copy(rank_id rank, farm_actions& out);

@@ -19,7 +19,7 @@ struct steal_member_config {
   rank_id self = 0;
   rank_id root = 0;
   rank_id ranks = 0;
-  ring_order order = ring_order::doubling;
+  schedule::ring_order order = schedule::ring_order::doubling;
   std::uint64_t call_hash = 0;
   bool records = false;              ///< the root records the value of debt 0
   unsigned most_losses = 2;          ///< ranks lost with the same task before it is blamed; 0: never

@@ -20,7 +20,8 @@ class thief {
 
   thief() = default;
   /// All work begins on the root, so the root is asked first.
-  thief(rank_id self, rank_id root, rank_id ranks, ring_order order) : search_(self, 0, ranks, order) {
+  thief(rank_id self, rank_id root, rank_id ranks, schedule::ring_order order)
+      : search_(self, 0, ranks, order) {
     search_.works(root);
   }
 

@@ -22,7 +22,7 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
   std::uint64_t had = 0;
   farm_options how;
   how.results = o.common.results();
-  how.root = o.common.root_works ? root_role::works : root_role::serves;
+  how.root_works = o.common.root_works;
   if (o.longest_first) how.cost = [&](task_id task) { return costs[task]; };
   auto const r = farm(
                      ctx, indices(costs.size()),

@@ -99,7 +99,8 @@ multi_host_options parse(group_options const& o) {
   how.group_size = o.group_size;
   how.measures.preload = o.preload;
   how.measures.measure_power = o.measure_power;
-  how.results = o.sink == "root" ? unit_results::in_order : unit_results::on_hosts;
+  how.results = o.sink == "root" ? multi_host_options::unit_results::in_order
+                                 : multi_host_options::unit_results::on_hosts;
   auto const without = [&](char const* name) {
     return std::find(o.without.begin(), o.without.end(), name) != o.without.end();
   };
