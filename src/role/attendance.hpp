@@ -3,11 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
 #include "role/call_message.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -84,9 +84,8 @@ class attendance {
   /// The root waits for the report that nothing runs here.
   [[nodiscard]] bool awaited() const { return stop_heard_ && !told_stopped_ && !ended_; }
   friend bool operator==(attendance const&, attendance const&) = default;
-  void hash(digest& d) const {
-    d.add(draining_).add(stop_heard_).add(told_stopped_).add(ended_).add(wants_stop_);
-    d.add(failure_ ? failure_->task + 1 : 0);
+  auto fields() const {
+    return std::tie(draining_, stop_heard_, told_stopped_, ended_, wants_stop_, failure_);
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 #include "role/outcome.hpp"
@@ -23,6 +24,7 @@ class by_rank {
   [[nodiscard]] auto end() { return all_.end(); }
   [[nodiscard]] auto begin() const { return all_.begin(); }
   [[nodiscard]] auto end() const { return all_.end(); }
+  auto fields() const { return std::tie(all_); }
   friend bool operator==(by_rank const&, by_rank const&) = default;
 
  private:

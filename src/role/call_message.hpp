@@ -15,22 +15,17 @@ struct hello {
   std::uint64_t call_hash = 0;  ///< of everything that must be the same on all ranks
   std::uint64_t threads = 1;    ///< compute threads; 0: it does not compute
   double power = 0;             ///< relative power, if measured; 0: not measured
-  friend bool operator==(hello const&, hello const&) = default;
 };
 /// To the root: a task threw.
 struct failed {
   task_id task = 0;
   std::string text{};
-  friend bool operator==(failed const&, failed const&) = default;
 };
 /// To the root: requests an early end of the run.
-struct please_stop {
-  friend bool operator==(please_stop const&, please_stop const&) = default;
-};
+struct please_stop {};
 /// To the root: a part of the work that is still needed existed only on the lost rank `rank`.
 struct part_lost {
   rank_id rank = 0;
-  friend bool operator==(part_lost const&, part_lost const&) = default;
 };
 /// To the root: this task was running on each of these lost ranks and must not end another one.
 struct blamed {
@@ -38,26 +33,20 @@ struct blamed {
   std::vector<rank_id> ranks{};
   std::uint64_t more = 0;  ///< number of other blamed tasks
   std::string text{};      ///< describes the work if the number does not
-  friend bool operator==(blamed const&, blamed const&) = default;
 };
 /// To the root: nothing runs any more. The rank's statistics travel with it.
-struct stopped {
-  friend bool operator==(stopped const&, stopped const&) = default;
-};
+struct stopped {};
 /// From the root: start nothing more, and answer with `stopped` when nothing runs.
 struct stop {
   bool early = false;  ///< results so far are still needed
-  friend bool operator==(stop const&, stop const&) = default;
 };
 /// From the root: the run is over. Carries the result if all ranks receive it.
 struct finish {
   outcome how{};
-  friend bool operator==(finish const&, finish const&) = default;
 };
 /// From the root: the run cannot continue.
 struct abort {
   std::string text{};
-  friend bool operator==(abort const&, abort const&) = default;
 };
 
 using call_message =
@@ -72,12 +61,10 @@ using call_message =
 /// An action: send this to the root.
 struct tell_root {
   call_message what;
-  friend bool operator==(tell_root const&, tell_root const&) = default;
 };
 /// An action: start nothing more, and answer with quiet() when nothing runs.
 struct drain {
   bool early = false;  ///< the run ends early: keep the results so far
-  friend bool operator==(drain const&, drain const&) = default;
 };
 
 }  // namespace skel::role

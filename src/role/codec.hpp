@@ -10,12 +10,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "role/call_message.hpp"
+#include "role/fields.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
@@ -31,45 +33,6 @@ template <class Message>
 concept skeleton_message = first_kind<Message> >= std::variant_size_v<call_message>;
 
 namespace codec {
-
-struct any_field {
-  template <class T>
-  operator T() const;  // only for counting
-};
-
-template <class T, class... Fields>
-constexpr std::size_t field_count() {
-  if constexpr (requires { T{Fields{}..., any_field{}}; })
-    return field_count<T, Fields..., any_field>();
-  else
-    return sizeof...(Fields);
-}
-
-/// Calls `f` with all members of an aggregate, in the order of their declaration.
-template <class T, class F>
-constexpr void with_fields(T& t, F&& f) {
-  constexpr auto n = field_count<std::remove_const_t<T>>();
-  static_assert(n <= 6, "add a case");
-  if constexpr (n == 1) {
-    auto& [a] = t;
-    f(a);
-  } else if constexpr (n == 2) {
-    auto& [a, b] = t;
-    f(a, b);
-  } else if constexpr (n == 3) {
-    auto& [a, b, c] = t;
-    f(a, b, c);
-  } else if constexpr (n == 4) {
-    auto& [a, b, c, d] = t;
-    f(a, b, c, d);
-  } else if constexpr (n == 5) {
-    auto& [a, b, c, d, e] = t;
-    f(a, b, c, d, e);
-  } else if constexpr (n == 6) {
-    auto& [a, b, c, d, e, g] = t;
-    f(a, b, c, d, e, g);
-  }
-}
 
 template <class T>
 concept number = std::integral<T> || std::is_enum_v<T>;
@@ -91,7 +54,7 @@ void put(std::vector<T> const& list, std::vector<std::byte>& out);
 template <class T>
   requires std::is_aggregate_v<T>
 void put(T const& t, std::vector<std::byte>& out) {
-  with_fields(t, [&](auto const&... field) { (put(field, out), ...); });
+  std::apply([&](auto const&... field) { (put(field, out), ...); }, fields_of(t));
 }
 template <class T>
 void put(std::optional<T> const& x, std::vector<std::byte>& out) {
@@ -133,7 +96,7 @@ void get(std::vector<T>& list, std::span<std::byte const>& in);
 template <class T>
   requires std::is_aggregate_v<T>
 void get(T& t, std::span<std::byte const>& in) {
-  with_fields(t, [&](auto&... field) { (get(field, in), ...); });
+  std::apply([&](auto&... field) { (get(field, in), ...); }, fields_of(t));
   if constexpr (std::is_same_v<T, task_range>) {  // the last task's number must fit
     std::uint64_t span = 0;
     if (t.count == 0 || t.stride == 0 || __builtin_mul_overflow(t.count, t.stride, &span) ||

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "role/digest.hpp"
 #include "role/outcome.hpp"
 
 namespace skel::role {
@@ -42,12 +42,7 @@ class membership {
   [[nodiscard]] std::set<rank_id> const& lost_ranks() const { return lost_; }
   [[nodiscard]] bool is_from_outside(rank_id rank) const { return outside_.contains(rank); }
   friend bool operator==(membership const&, membership const&) = default;
-  void hash(digest& d) const {
-    for (auto const* ranks : {&lost_, &repeated_, &outside_}) {
-      for (rank_id const r : *ranks) d.add(static_cast<std::uint64_t>(r));
-      d.add(ranks->size());
-    }
-  }
+  auto fields() const { return std::tie(lost_, repeated_, outside_); }
 
  private:
   std::set<rank_id> lost_, outside_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "role/fields.hpp"
 #include "skel/detail/task_range.hpp"
 
 namespace skel::role {
@@ -31,7 +32,6 @@ struct outcome {
   std::string text{};
   std::uint64_t tasks = 0;  ///< tasks recorded
   std::uint64_t handed_out_again = 0;
-  friend bool operator==(outcome const&, outcome const&) = default;
 };
 
 void encode(outcome const& o, std::vector<std::byte>& out);
@@ -41,13 +41,11 @@ void encode(outcome const& o, std::vector<std::byte>& out);
 /// An action: the run is over on this rank.
 struct end {
   outcome how;
-  friend bool operator==(end const&, end const&) = default;
 };
 /// An action: the run cannot continue, because the ranks disagree or the root is lost.
 struct fail {
   enum class reason : std::uint8_t { protocol, lost_root } why = reason::protocol;
   std::string text;
-  friend bool operator==(fail const&, fail const&) = default;
 };
 
 }  // namespace skel::role

@@ -52,12 +52,4 @@ void ring_search::lost(rank_id rank) {
   idle(rank);
 }
 
-void ring_search::hash(digest& d) const {
-  d.add(static_cast<std::uint64_t>(step_))
-      .add(static_cast<std::uint64_t>(busy_.value_or(-1)))
-      .add(static_cast<std::uint64_t>(hint_.value_or(-1)));
-  for (bool const v : visited_) d.add(v);
-  lost_.hash(d);
-}
-
 }  // namespace skel::role

@@ -3,9 +3,9 @@
 
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
-#include "role/digest.hpp"
 #include "role/membership.hpp"
 #include "role/outcome.hpp"
 #include "skel/schedule.hpp"
@@ -42,7 +42,7 @@ class ring_search {
   void heard(rank_id rank) { lost_.heard(rank); }
   [[nodiscard]] std::set<rank_id> const& lost_ranks() const { return lost_.lost_ranks(); }
   friend bool operator==(ring_search const&, ring_search const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(step_, visited_, lost_, busy_, hint_); }
 
  private:
   [[nodiscard]] bool may_ask(std::optional<rank_id> rank) const;

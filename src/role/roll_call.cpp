@@ -4,8 +4,6 @@
 #include <functional>
 #include <utility>
 
-#include "role/digest.hpp"
-
 namespace skel::role {
 
 namespace {
@@ -153,14 +151,6 @@ std::vector<rank_id> roll_call::not_stopped() const {
   for (rank_id r = 0; r < peers_.ranks(); ++r)
     if (peers_[r].runs()) all.push_back(r);
   return all;
-}
-
-std::uint64_t roll_call::hash() const {
-  digest d;
-  for (auto const& p : peers_) d.add((p.alive ? 1U : 0U) + (p.stopped ? 2U : 0U));
-  d.add(stopping_).add(finished_).add(stop_ticks_).add(outcome_.more).add(outcome_.tasks);
-  d.add(static_cast<std::uint64_t>(outcome_.how));
-  return d.value();
 }
 
 }  // namespace skel::role

@@ -3,11 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "role/by_rank.hpp"
 #include "role/call_message.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -15,7 +15,6 @@ namespace skel::role {
 struct addressed {
   rank_id to = 0;
   call_message what{};
-  friend bool operator==(addressed const&, addressed const&) = default;
 };
 using call_messages = std::vector<addressed>;
 
@@ -64,14 +63,16 @@ class roll_call {
   /// Whether this rank lives and has not said `stopped`.
   [[nodiscard]] bool runs(rank_id rank) const { return peers_.has(rank) && peers_[rank].runs(); }
   friend bool operator==(roll_call const&, roll_call const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  /// Without what is only reported.
+  auto fields() const {
+    return std::tie(peers_, stopping_, finished_, stop_ticks_, outcome_.how, outcome_.more, outcome_.tasks);
+  }
 
  private:
   struct peer {
     bool alive = true;
     bool stopped = false;
     [[nodiscard]] bool runs() const { return alive && !stopped; }
-    friend bool operator==(peer const&, peer const&) = default;
   };
   void stop_for(blamed const& b, call_messages& out);
   [[nodiscard]] bool early() const { return stopping_ && outcome_.how == outcome::status::stopped_early; }

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "role/digest.hpp"
 #include "role/membership.hpp"
 #include "role/outcome.hpp"
 
@@ -143,18 +143,7 @@ class suspects {
   }
 
   friend bool operator==(suspects const&, suspects const&) = default;
-  /// `number` converts a Work to a number.
-  template <class Number>
-  void hash(digest& d, Number const& number) const {
-    for (auto const& [work, s] : all_) {
-      d.add(number(work)).add(static_cast<std::uint64_t>(s.holder.value_or(-1) + 1)).add(s.losses.size());
-      for (auto const& l : s.losses)
-        d.add(static_cast<std::uint64_t>(l.rank))
-            .add((l.watched ? 1U : 0U) + (l.alone ? 2U : 0U) + (l.certain ? 4U : 0U));
-    }
-    lost_.hash(d);
-    d.add(all_.size()).add(ticks_ * 2 + (counts_uncertain_ ? 1 : 0));
-  }
+  auto fields() const { return std::tie(all_, lost_, ticks_, counts_uncertain_); }
 
  private:
   struct loss {
@@ -162,12 +151,10 @@ class suspects {
     bool watched = false;  // it was already suspect, and was given to this rank as such
     bool alone = false;    // with no other work running there
     bool certain = true;   // the rank ran it
-    friend bool operator==(loss const&, loss const&) = default;
   };
   struct suspect {
     std::vector<loss> losses{};
     std::optional<rank_id> holder{};
-    friend bool operator==(suspect const&, suspect const&) = default;
   };
 
   [[nodiscard]] bool counts(loss const& l) const {

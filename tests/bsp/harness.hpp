@@ -61,13 +61,12 @@ struct letter {
   std::uint32_t from = 0, to = 0;  // places in the epoch, not ranks
   bool sent = false;               // otherwise only the place of a letter
   numbered cells{};
-  void add_to(role::digest& d) const;
 };
 
 struct packet {
   role::bsp_message what;
   letter content;
-  void add_to(role::digest& d) const { content.add_to(d); }
+  void add_to(role::digest& d) const { d.add(content); }
 };
 
 // A rank's state and what it has received.
@@ -76,7 +75,6 @@ struct part {
   int first = 0;           // number of its first cell
   values cells{};
   numbered whole{};  // received cells
-  void add_to(role::digest& d) const;
 };
 
 using restore = role::bsp::restore;

@@ -314,103 +314,17 @@ void world::expect_blame(act::blame const& b) const {
 
 // --- state hash
 
-namespace {
-
-void add(role::digest& d, values const& v) {
-  for (auto const x : v) d.add(x);
-  d.add(v.size());
-}
-
-void add(role::digest& d, numbered const& cells) {
-  for (auto const& [number, cell] : cells) d.add(static_cast<std::uint64_t>(number)).add(cell);
-  d.add(cells.size());
-}
-
-void add(role::digest& d, letters const& all) {
-  for (auto const& [rank, l] : all) {
-    d.add(static_cast<std::uint64_t>(rank));
-    l.add_to(d);
-  }
-  d.add(all.size());
-}
-
-void add(role::digest& d, save const& s) {
-  d.add(s.epoch).add(s.step).add(s.generation).add(s.place).add(s.parts);
-}
-
-void add(role::digest& d, job const& j) {
-  if (auto const* r = std::get_if<restore>(&j.what)) d.add(r->epoch).add(r->generation).add(r->place);
-  if (auto const* s = std::get_if<save>(&j.what)) add(d, *s);
-  if (auto const* c = std::get_if<compute>(&j.what)) d.add(c->epoch).add(c->step);
-  d.add(j.what.index()).add(j.place).add(j.members.size()).add(j.came.has_value());
-  if (j.came) add(d, *j.came);
-}
-
-}  // namespace
-
-void letter::add_to(role::digest& d) const {
-  d.add(epoch).add(step).add(from).add(to).add(sent);
-  add(d, cells);
-}
-
-void part::add_to(role::digest& d) const {
-  d.add(step).add(static_cast<std::uint64_t>(first));
-  add(d, cells);
-  add(d, whole);
-}
-
 void node::add_to(role::digest& d) const {
-  d.add(role.hash()).add(root.hash());
-  state.add_to(d);
-  for (auto const& [of, l] : kept) {
-    d.add(of.first).add(of.second);
-    add(d, l);
-  }
-  d.add(kept.size());
-  for (auto const& j : jobs) add(d, j);
-  d.add(jobs.size()).add(running.has_value()).add(writing.has_value());
-  if (running) add(d, *running);
-  if (!writing) return;
-  add(d, writing->first);
-  writing->second.add_to(d);
+  d.add(role).add(root).add(state).add(kept).add(jobs).add(running).add(writing);
 }
 
 void world::add_to(role::digest& d) const {
-  for (auto const& [number, g] : store_) {
-    d.add(number).add(g.parts).add(g.damaged.size());
-    for (auto const& [place, p] : g.stored) {
-      d.add(place);
-      p.add_to(d);
-    }
-  }
-  for (auto const& g : known_) d.add(g.number);
-  for (auto const& counts : {full_disks_, lost_commits_, damages_, reruns_})
-    d.add(static_cast<std::uint64_t>(counts));
-  d.add(store_.size()).add(known_.size()).add(committing_ ? committing_->number : 0).add(nodes_.size());
-  for (auto const& [number, epoch] : announced_) d.add(number).add(epoch);
-  d.add(waited_ ? *waited_ + 1 : 0)
-      .add(announced_.size())
-      .add(gone_.size())
-      .add(moved_)
-      .add(open_)
-      .add(opened_at_)
-      .add(stop_heard_)
-      .add(saved_for_stop_)
-      .add(saves_.size())
-      .add(told_.size());
-  for (auto const& [rank, p] : told_of_)
-    d.add(static_cast<std::uint64_t>(rank)).add(p.joined).add(p.next ? *p.next + 1 : 0);
-  for (auto const& [step, ranks] : losses_) {
-    d.add(step ? *step + 1 : 0).add(ranks.size());
-    for (int const r : ranks) d.add(static_cast<std::uint64_t>(r));
-  }
-  for (auto const& [by, cells] : last_cells_) d.add(by.first).add(static_cast<std::uint64_t>(by.second));
-  d.add(last_cells_.size());
-  for (int const r : uncounted_) d.add(static_cast<std::uint64_t>(r));
-  for (int const r : unheard_) d.add(static_cast<std::uint64_t>(r));
-  d.add(uncounted_.size()).add(unheard_.size()).add(save_at_ ? *save_at_ + 1 : 0);
-  d.add(told_of_.size()).add(losses_.size()).add(counted_).add(first_ ? *first_ + 1 : 0);
-  d.add(scenario_->every == 0 ? 0 : root_steps_ % scenario_->every);
+  d.add(store_).add(full_disks_).add(lost_commits_).add(damages_).add(reruns_).add(nodes_.size());
+  d.add(known_).add(committing_).add(announced_).add(waited_).add(gone_.size()).add(moved_);
+  d.add(open_).add(opened_at_).add(stop_heard_).add(saved_for_stop_).add(saves_.size()).add(told_.size());
+  d.add(told_of_).add(losses_).add(uncounted_).add(unheard_).add(save_at_).add(counted_).add(first_);
+  for (auto const& [by, cells] : last_cells_) d.add(by);
+  d.add(last_cells_.size()).add(scenario_->every == 0 ? 0 : root_steps_ % scenario_->every);
 }
 
 }  // namespace bsp_harness

@@ -88,7 +88,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool may_lose_parts() const override;
   [[nodiscard]] bool may_blame(role::outcome const&) const override { return blamed_; }
   [[nodiscard]] bool may_fail() const override { return !at(0).alive; }
-  void add_to(role::digest& d) const override { d.add(root_role_.hash()).add(blamed_); }
+  void add_to(role::digest& d) const override { d.add(root_role_).add(blamed_); }
 
   // Whether only the poison causes losses.
   [[nodiscard]] bool undisturbed() const { return scenario_->deaths == 0 && suspicions_ == 0; }

@@ -74,30 +74,8 @@ void world::follow_up(int rank) {
 
 // --- state hash
 
-namespace {
+void packet::add_to(role::digest& d) const { d.add(solution); }
 
-void add(role::digest& d, std::string const& text) {
-  for (char const c : text) d.add(static_cast<unsigned char>(c));
-  d.add(text.size());
-}
-
-void add(role::digest& d, rank_span s) { d.add(static_cast<std::uint64_t>(s.first * 64 + s.last)); }
-
-}  // namespace
-
-void packet::add_to(role::digest& d) const { add(d, solution); }
-
-void node::add_to(role::digest& d) const {
-  d.add(role.hash());
-  for (auto const& [s, p] : problems) add(d, s);
-  for (auto const& [s, text] : solutions) {
-    add(d, s);
-    add(d, text);
-  }
-  for (auto const& j : jobs) {
-    d.add(static_cast<std::uint64_t>(j.what));
-    add(d, j.group);
-  }
-}
+void node::add_to(role::digest& d) const { d.add(role).add(problems).add(solutions).add(jobs); }
 
 }  // namespace divide_harness

@@ -47,7 +47,6 @@ using counts = std::vector<std::uint8_t>;  // how often each node of the tree wa
 struct statement {
   std::vector<int> tasks;
   counts result;
-  void add_to(role::digest& d) const;
 };
 
 struct packet {
@@ -55,7 +54,7 @@ struct packet {
   statement body;
   int lender = 0;  // if the packet carries a loan
   int begun = 0;   // the loan's `begun` when this statement was made
-  void add_to(role::digest& d) const { body.add_to(d); }
+  void add_to(role::digest& d) const { d.add(body); }
 };
 
 struct loan {

@@ -231,36 +231,15 @@ void world::follow_up(int rank) {
 
 // --- state hash
 
-namespace {
-
-template <class List>
-void add_list(role::digest& d, List const& list) {
-  for (auto const x : list) d.add(static_cast<std::uint64_t>(x));
-  d.add(list.size());
-}
-
-}  // namespace
-
-void statement::add_to(role::digest& d) const {
-  add_list(d, tasks);
-  add_list(d, result);
-}
-
 void node::add_to(role::digest& d) const {
-  d.add(role.hash());
-  for (auto const& [id, s] : debts) s.add_to(d.add(id).add(s.changed));
-  for (auto const& [id, l] : lent) {
-    add_list(d.add(id).add(l.of).add(l.begun > l.cleared), l.lent);
-    add_list(d, l.watched);
-    add_list(d, l.ran);
-    l.worth.add_to(d);
-  }
-  d.add(running ? running->first * 1000 + static_cast<std::uint64_t>(running->second) + 1 : 0);
+  d.add(role).add(running);
+  for (auto const& [id, s] : debts) d.add(id).add(s.changed).add<statement>(s);
+  for (auto const& [id, l] : lent)
+    d.add(id).add(l.of).add(l.begun > l.cleared).add(l.lent).add(l.watched).add(l.ran).add(l.worth);
 }
 
 void world::add_to(role::digest& d) const {
-  if (recorded_) recorded_->add_to(d);
-  d.add(found_).add(statements_).add(asked_to_stop_).add(complete_);
+  d.add(recorded_).add(found_).add(statements_).add(asked_to_stop_).add(complete_);
 }
 
 }  // namespace steal_harness

@@ -1,16 +1,18 @@
-// The message codec: decoding inverts encoding, and invalid bytes are errors.
+// The fields of messages: decoding inverts encoding, invalid bytes are errors; equality and hash.
 #include "role/codec.hpp"
 
 #include <limits>
 
 #include "catch.hpp"
+#include "role/digest.hpp"
 
 namespace {
+
+using skel::role::operator==;
 
 struct pair_of {
   int from = 0;
   std::uint64_t n = 0;
-  friend bool operator==(pair_of const&, pair_of const&) = default;
 };
 struct everything {
   bool flag = false;
@@ -19,11 +21,8 @@ struct everything {
   std::vector<pair_of> pairs{};
   skel::range_list ranges{};
   std::optional<int> maybe{};
-  friend bool operator==(everything const&, everything const&) = default;
 };
-struct nothing {
-  friend bool operator==(nothing const&, nothing const&) = default;
-};
+struct nothing {};
 using message = std::variant<skel::role::call_message, everything, nothing>;
 
 }  // namespace
@@ -68,6 +67,26 @@ TEST_CASE("decoding inverts encoding for every message") {
     std::span<std::byte const> rest(bytes);
     CHECK(role::decode<message>(rest) == m);
     CHECK(rest.size() == 1);
+  }
+}
+
+TEST_CASE("equality and hash take every field of a message") {
+  auto const hash = [](message const& m) { return role::digest().add(m).value(); };
+  auto const all = samples();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      CHECK((all[i] == all[k]) == (i == k));
+      CHECK((hash(all[i]) == hash(all[k])) == (i == k));
+    }
+  everything const same{true, 1, "text", {{1, 2}}, {{5, 6, 7}}, 4};
+  for (auto const& other : {everything{false, 1, "text", {{1, 2}}, {{5, 6, 7}}, 4},
+                            everything{true, 2, "text", {{1, 2}}, {{5, 6, 7}}, 4},
+                            everything{true, 1, "next", {{1, 2}}, {{5, 6, 7}}, 4},
+                            everything{true, 1, "text", {{1, 3}}, {{5, 6, 7}}, 4},
+                            everything{true, 1, "text", {{1, 2}}, {{5, 6, 8}}, 4},
+                            everything{true, 1, "text", {{1, 2}}, {{5, 6, 7}}, std::nullopt}}) {
+    CHECK(other != same);
+    CHECK(hash(other) != hash(same));
   }
 }
 

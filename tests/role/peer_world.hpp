@@ -62,13 +62,6 @@ std::size_t kind_of(Message const& m) {
   auto const* const call = std::get_if<role::call_message>(&m);
   return call != nullptr ? call->index() : m.index() + 100;
 }
-template <role::skeleton_message Message>
-void add_to_digest(role::digest& d, Message const& m) {
-  std::vector<std::byte> bytes;
-  role::encode(m, bytes);
-  for (auto const b : bytes) d.add(std::to_integer<std::uint64_t>(b));
-  d.add(bytes.size());
-}
 
 /// `Scenario` derives from peer_scenario, `Node` from peer_node, with the roles of a rank. `Packet` is a
 /// message `what` with its payload. `Node` and `Packet` have `void add_to(digest&) const` for their own

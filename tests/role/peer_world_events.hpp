@@ -254,16 +254,14 @@ std::uint64_t peer_world<Scenario, Node, Packet, Actions>::hash() const {
   for (auto const& [between, w] : wires_) {
     d.add(between);
     for (auto const& p : w) {
-      add_to_digest(d, p.what);
-      p.add_to(d);
+      p.add_to(d.add(p.what));
     }
     d.add(w.size());
   }
   d.add(wires_.size());
-  for (bool const l : lost_) d.add(l);
-  d.add(static_cast<std::uint64_t>(deaths_)).add(static_cast<std::uint64_t>(suspicions_)).add(ticks_);
+  d.add(lost_);
   add_to(d);
-  return d.add(roll_.hash()).value();
+  return d.add(deaths_).add(suspicions_).add(ticks_).add(roll_).value();
 }
 
 }  // namespace harness_common

@@ -19,20 +19,17 @@ namespace bsp {
 struct send {
   rank_id to = 0;
   bsp_message what{};
-  friend bool operator==(send const&, send const&) = default;
 };
 /// Keep the messages of the bundle or tally just received as those of rank `from` in this epoch and
 /// superstep. If `from` is this rank, keep its own messages of the latest superstep.
 struct keep {
   std::uint64_t epoch = 0, step = 0;
   rank_id from = 0;
-  friend bool operator==(keep const&, keep const&) = default;
 };
 /// An epoch begins: discard kept messages and pending jobs of earlier epochs. A pending save is
 /// answered as failed.
 struct forget {
   std::uint64_t epoch = 0;
-  friend bool operator==(forget const&, forget const&) = default;
 };
 /// A job: restore this rank's state as member `place` of `members`. Generation 0 uses the program's
 /// initial state. Otherwise read part `place` from the store, or split the parts if their number
@@ -40,7 +37,6 @@ struct forget {
 struct restore {
   std::uint64_t epoch = 0, generation = 0;
   std::uint32_t place = 0, members = 0;
-  friend bool operator==(restore const&, restore const&) = default;
 };
 /// A job: save the state and the received messages before superstep `step`, as part `place` of a
 /// generation of `parts` parts. The run continues when they are packed. Answer with saved() when
@@ -49,18 +45,15 @@ struct save {
   std::uint64_t epoch = 0, step = 0;
   std::uint64_t generation = 0, stamp = 0;
   std::uint32_t place = 0, parts = 0;
-  friend bool operator==(save const&, save const&) = default;
 };
 /// A job: compute superstep `step` from the kept messages of the previous one. Answer with
 /// computed().
 struct compute {
   std::uint64_t epoch = 0, step = 0;
-  friend bool operator==(compute const&, compute const&) = default;
 };
 /// On the root: no member continues after this many supersteps. The root's state is the result.
 struct complete {
   std::uint64_t steps = 0;
-  friend bool operator==(complete const&, complete const&) = default;
 };
 
 // --- from the root ---
@@ -68,33 +61,26 @@ struct complete {
 /// A checkpoint begins: the root's member announces this generation to all members (announce()).
 struct announce {
   std::uint64_t generation = 0;
-  friend bool operator==(announce const&, announce const&) = default;
 };
 /// No member continues after the superstep that all have computed: the root's member completes the call
 /// (no_more()).
 struct no_more {
   std::uint64_t epoch = 0;
-  friend bool operator==(no_more const&, no_more const&) = default;
 };
 /// The call ends early, as a rank has asked for: a checkpoint of its latest state is there, or cannot be.
-struct stop_early {
-  friend bool operator==(stop_early const&, stop_early const&) = default;
-};
+struct stop_early {};
 /// A rank could not save its part: this generation remains incomplete.
 struct abandon {
   std::uint64_t generation = 0;
-  friend bool operator==(abandon const&, abandon const&) = default;
 };
 /// All parts are durable: commit the generation in the background; answer with committed().
 struct commit {
   std::uint64_t generation = 0;
   std::uint32_t parts = 0;
-  friend bool operator==(commit const&, commit const&) = default;
 };
 /// Generation `bad` cannot be read; the run resumes from `instead` (0: the beginning).
 struct fall_back {
   std::uint64_t bad = 0, instead = 0;
-  friend bool operator==(fall_back const&, fall_back const&) = default;
 };
 /// This superstep was running on each of several lost ranks, of which `rank` was lost last: it
 /// fails the run.
@@ -102,12 +88,10 @@ struct blame {
   std::uint64_t step = 0;
   rank_id rank = 0;
   std::string text{};
-  friend bool operator==(blame const&, blame const&) = default;
 };
 /// The store has nothing to resume the run from: the call fails on all ranks.
 struct refuse {
   std::string text{};
-  friend bool operator==(refuse const&, refuse const&) = default;
 };
 
 }  // namespace bsp

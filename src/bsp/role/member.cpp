@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -235,25 +234,6 @@ void bsp_member::saved(std::uint64_t generation, bool well, bsp_actions& out) {
   if (!writing_ || writing_->generation != generation) return;
   auto const w = *std::exchange(writing_, std::nullopt);
   if (!attendance_.ended()) send_root(bsp::saved{w.epoch, generation, well}, out);
-}
-
-std::uint64_t bsp_member::hash() const {
-  digest d;
-  d.add(epoch_).add(step_).add(stamp_).add(place_).add(waits_).add(announced_);
-  for (rank_id const r : members_) d.add(static_cast<std::uint64_t>(r));
-  d.add(members_.size());
-  for (auto const& [at, end] : ends_) {
-    d.add(at.first).add(at.second);
-    end.hash(d);
-  }
-  d.add(ends_.size());
-  for (rank_id const r : neighbours_) d.add(static_cast<std::uint64_t>(r));
-  d.add(neighbours_.size()).add(first_ ? *first_ + 1 : 0).add(told_idle_).add(held_);
-  d.add(asked_ ? *asked_ + 1 : 0).add(goes_on_until_).add(save_before_.generation).add(save_before_.step);
-  d.add(writing_.has_value());
-  if (writing_) d.add(writing_->epoch).add(writing_->generation);
-  attendance_.hash(d);
-  return d.add(complete_).value();
 }
 
 }  // namespace skel::role

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,6 @@ struct bsp_member_config {
   rank_id root = 0;
   std::uint64_t call_hash = 0;
   bool neighbours = false;  ///< the program names them
-  friend bool operator==(bsp_member_config const&, bsp_member_config const&) = default;
 };
 
 /// Bundles of messages travel only between members that have messages for each other. A barrier
@@ -79,12 +79,15 @@ class bsp_member {
   /// The place of a rank among the members; empty: it is none.
   [[nodiscard]] std::optional<std::uint32_t> place_of(rank_id rank) const;
   friend bool operator==(bsp_member const&, bsp_member const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  auto fields() const {
+    return std::tie(attendance_, epoch_, step_, stamp_, members_, place_, waits_, ends_, announced_,
+                    neighbours_, first_, told_idle_, held_, asked_, goes_on_until_, save_before_, writing_,
+                    complete_);
+  }
 
  private:
   struct written {
     std::uint64_t epoch = 0, generation = 0;
-    friend bool operator==(written const&, written const&) = default;
   };
   using supersteps = std::map<std::pair<std::uint64_t, std::uint64_t>, superstep_end>;
   template <class Message>

@@ -12,6 +12,7 @@
 namespace skel::role {
 
 namespace bsp {
+using role::operator==;
 
 /// Root to members: begins a new epoch from this state.
 struct restart {
@@ -19,14 +20,12 @@ struct restart {
   std::uint64_t generation = 0;  ///< in the store; 0: the beginning
   std::uint64_t stamp = 0;       ///< needed to save a part, see storage::generation_plan
   std::vector<rank_id> members{};
-  friend bool operator==(restart const&, restart const&) = default;
 };
 
 /// Member to root: has received the start of the epoch. If the member dies later, it counts as lost
 /// in the work of this epoch.
 struct joined {
   std::uint64_t epoch = 0;
-  friend bool operator==(joined const&, joined const&) = default;
 };
 
 /// Member to member: the sender's messages of superstep `step`.
@@ -38,14 +37,12 @@ struct bundle {
   std::uint64_t epoch = 0;
   std::uint64_t step = 0;
   bool more = false;  ///< the sender continues, or has sent a message
-  friend bool operator==(bundle const&, bundle const&) = default;
 };
 
 /// `bundles` bundles travel to the member at place `to`.
 struct notice {
   std::uint32_t to = 0;
   std::uint64_t bundles = 0;
-  friend bool operator==(notice const&, notice const&) = default;
 };
 
 /// Member to member: the 2^round members up to the sender have finished superstep `step`, see
@@ -58,7 +55,6 @@ struct tally {
   bool more = false;       ///< one of them continues, or has sent a message
   std::uint64_t save = 0;  ///< from the root: save the state after this superstep as this generation; 0: none
   std::vector<notice> notices{};
-  friend bool operator==(tally const&, tally const&) = default;
 };
 
 /// Member to root: its part of the generation is durable, or cannot be saved.
@@ -66,14 +62,12 @@ struct saved {
   std::uint64_t epoch = 0;
   std::uint64_t generation = 0;
   bool well = false;
-  friend bool operator==(saved const&, saved const&) = default;
 };
 
 /// Member to root: it cannot read the state from which the epoch begins.
 struct unreadable {
   std::uint64_t epoch = 0;
   std::string text{};
-  friend bool operator==(unreadable const&, unreadable const&) = default;
 };
 
 // --- only if the program names neighbours ---
@@ -82,21 +76,18 @@ struct unreadable {
 struct idle {
   std::uint64_t epoch = 0;
   std::uint64_t step = 0;
-  friend bool operator==(idle const&, idle const&) = default;
 };
 
 /// Root to member: report when you know that a member continues after superstep `step`.
 struct ask {
   std::uint64_t epoch = 0;
   std::uint64_t step = 0;
-  friend bool operator==(ask const&, ask const&) = default;
 };
 
 /// Both ways: a member continues after each superstep before `until`.
 struct goes_on {
   std::uint64_t epoch = 0;
   std::uint64_t until = 0;
-  friend bool operator==(goes_on const&, goes_on const&) = default;
 };
 
 /// Root to member: report your progress. With a generation, begin no other superstep before the root
@@ -104,14 +95,12 @@ struct goes_on {
 struct where {
   std::uint64_t epoch = 0;
   std::uint64_t generation = 0;  ///< 0: none
-  friend bool operator==(where const&, where const&) = default;
 };
 
 /// A member has finished the supersteps before `next`.
 struct progress {
   rank_id rank = 0;
   std::uint64_t next = 0;
-  friend bool operator==(progress const&, progress const&) = default;
 };
 
 /// Member to root: the answer.
@@ -120,7 +109,6 @@ struct reached {
   std::uint64_t generation = 0;
   std::uint64_t next = 0;            ///< the first superstep that this rank has not begun
   std::vector<progress> finished{};  ///< this rank and its neighbours, as far as it knows
-  friend bool operator==(reached const&, reached const&) = default;
 };
 
 /// Root to member: superstep `step` begins with this checkpoint.
@@ -128,7 +116,6 @@ struct save_before {
   std::uint64_t epoch = 0;
   std::uint64_t generation = 0;
   std::uint64_t step = 0;
-  friend bool operator==(save_before const&, save_before const&) = default;
 };
 
 }  // namespace bsp

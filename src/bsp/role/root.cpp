@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "role/digest.hpp"
-
 namespace skel::role {
 
 namespace {
@@ -253,30 +251,6 @@ void bsp_root::please_stop(bsp_actions& out) {
 
 void bsp_root::maybe_stop_after(std::uint64_t generation, bsp_actions& out) {
   if (generation == last_saving_ && !stopped_) out.emplace_back(bsp::stop_early{});
-}
-
-std::uint64_t bsp_root::hash() const {
-  digest d;
-  d.add(epoch_).add(generation_).add(newest_).add(saving_).add(committing_.number).add(committing_.parts);
-  for (auto const* list : {&living_, &members_}) {
-    for (rank_id const r : *list) d.add(static_cast<std::uint64_t>(r));
-    d.add(list->size());
-  }
-  for (rank_id const r : saved_) d.add(static_cast<std::uint64_t>(r));
-  d.add(saved_.size());
-  watch_.hash(d);
-  for (auto const& g : usable_) d.add(g.number).add(g.parts);
-  d.add(usable_.size());
-  d.add(lost_ ? static_cast<std::uint64_t>(*lost_) + 1 : 0).add(waited_).add(ticks_);
-  for (auto const* list : {&idle_, &held_}) {
-    for (auto const& [r, step] : *list) d.add(static_cast<std::uint64_t>(r)).add(step);
-    d.add(list->size());
-  }
-  for (rank_id const r : uncounted_) d.add(static_cast<std::uint64_t>(r));
-  for (rank_id const r : unheard_) d.add(static_cast<std::uint64_t>(r));
-  d.add(uncounted_.size()).add(unheard_.size()).add(goes_on_until_).add(asked_ ? *asked_ + 1 : 0);
-  d.add(wants_stop_).add(last_saving_);
-  return d.add(begun_).add(moved_).add(stopped_).value();
 }
 
 }  // namespace skel::role

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "bsp/role/action.hpp"
@@ -20,7 +21,6 @@ struct bsp_generation {
   std::uint64_t number = 0;
   std::uint32_t parts = 0;
   std::optional<std::uint64_t> step{};  ///< the first superstep after it; empty: not known yet
-  friend bool operator==(bsp_generation const&, bsp_generation const&) = default;
 };
 
 struct bsp_root_config {
@@ -33,7 +33,6 @@ struct bsp_root_config {
   std::vector<bsp_generation> usable{};  ///< generations to resume from, in order of preference
   unsigned max_losses = 2;  ///< losses in the same superstep before it is blamed, minus one; 0: never
   bool saves = false;       ///< there is a store for checkpoints
-  friend bool operator==(bsp_root_config const&, bsp_root_config const&) = default;
 };
 
 /// - A new epoch begins with all living ranks from the newest generation that can be restored: at
@@ -89,7 +88,11 @@ class bsp_root {
   [[nodiscard]] std::uint64_t saving() const { return saving_; }
   [[nodiscard]] std::uint64_t committing() const { return committing_.number; }
   friend bool operator==(bsp_root const&, bsp_root const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  auto fields() const {
+    return std::tie(living_, members_, usable_, epoch_, generation_, watch_, begun_, moved_, newest_, saving_,
+                    saved_, committing_, idle_, goes_on_until_, asked_, uncounted_, unheard_, held_, lost_,
+                    waited_, ticks_, stopped_, wants_stop_, last_saving_);
+  }
 
  private:
   void restart(bsp_actions& out);

@@ -52,10 +52,4 @@ bool superstep_end::over(std::size_t place, std::size_t members) const {
   return came_.size() == (mine == announced_.end() ? 0 : mine->second);
 }
 
-void superstep_end::hash(digest& d) const {
-  for (auto const& [to, bundles] : announced_) d.add(to).add(bundles);
-  for (rank_id const r : came_) d.add(static_cast<std::uint64_t>(r));
-  d.add(announced_.size()).add(came_.size()).add(heard_).add(sent_).add(computed_).add(more_).add(save_);
-}
-
 }  // namespace skel::role

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "bsp/role/message.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -53,7 +53,7 @@ class superstep_end {
   /// The generation as which the state after this superstep is saved; 0: none. Final likewise.
   [[nodiscard]] std::uint64_t save() const { return save_; }
   friend bool operator==(superstep_end const&, superstep_end const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(announced_, heard_, came_, sent_, computed_, more_, save_); }
 
  private:
   [[nodiscard]] bool heard_all_before(unsigned round) const;

@@ -5,10 +5,6 @@
 
 namespace skel::role {
 
-namespace {
-std::uint64_t number_of(superstep_watch::superstep s) { return s ? *s + 1 : 0; }
-}  // namespace
-
 void superstep_watch::begin(std::vector<rank_id> const& members, superstep first) {
   members_.clear();
   for (rank_id const r : members) members_.try_emplace(r);
@@ -55,13 +51,6 @@ void superstep_watch::lost(rank_id rank) {
 std::optional<superstep_watch::verdict> superstep_watch::tick() {
   suspects_.end_losses();
   return suspects_.tick();
-}
-
-void superstep_watch::hash(digest& d) const {
-  for (auto const& [rank, m] : members_)
-    d.add(static_cast<std::uint64_t>(rank)).add(m.joined).add(number_of(m.next));
-  d.add(members_.size()).add(number_of(first_)).add(number_of(latest_)).add(counted_);
-  suspects_.hash(d, number_of);
 }
 
 }  // namespace skel::role

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
-#include "role/digest.hpp"
 #include "role/outcome.hpp"
 #include "role/suspects.hpp"
 
@@ -50,13 +50,12 @@ class superstep_watch {
   /// Whether the superstep of the latest loss is to blame, unless lost ranks are heard again.
   [[nodiscard]] bool blames() const { return suspects_.blames(latest_); }
   friend bool operator==(superstep_watch const&, superstep_watch const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(members_, first_, counted_, latest_, suspects_); }
 
  private:
   struct member {
     bool joined = false;
     superstep next{};  // empty: it has finished none in this epoch
-    friend bool operator==(member const&, member const&) = default;
   };
   [[nodiscard]] superstep oldest_unfinished() const;
 

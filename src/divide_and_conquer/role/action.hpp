@@ -12,48 +12,40 @@
 namespace skel::role {
 
 namespace divide_act {
+using role::operator==;
 /// Send `what` to `to`, which may be this rank. The engine attaches the group's problem or solution
 /// to `problem` and `solution`.
 struct send {
   rank_id to = 0;
   divide_message what;
-  friend bool operator==(send const&, send const&) = default;
 };
 /// Divide the problem of this group on a compute thread; answer with divided() or whole().
 struct divide {
   rank_span group;
-  friend bool operator==(divide const&, divide const&) = default;
 };
 /// Solve the problem of this group; answer with solved().
 struct solve {
   rank_span group;
-  friend bool operator==(solve const&, solve const&) = default;
 };
 /// Combine the solutions of both halves of this group, which are then no longer needed; answer with
 /// solved().
 struct combine {
   rank_span group;
-  friend bool operator==(combine const&, combine const&) = default;
 };
 /// The event just handled brought the problem of this group: keep it.
 struct keep_problem {
   rank_span group;
-  friend bool operator==(keep_problem const&, keep_problem const&) = default;
 };
 /// The event just handled brought the solution of this group: keep it, and drop those of groups inside it.
 struct keep_solution {
   rank_span group;
-  friend bool operator==(keep_solution const&, keep_solution const&) = default;
 };
 /// On the root: every rank has its result of the call.
-struct complete {
-  friend bool operator==(complete const&, complete const&) = default;
-};
+struct complete {};
 /// On the root: these lost ranks did this work, which must not end another one.
 struct blame {
   group_work work;
   std::vector<rank_id> ranks{};
-  friend bool operator==(blame const&, blame const&) = default;
 };
 }  // namespace divide_act
 

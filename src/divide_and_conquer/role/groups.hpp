@@ -21,7 +21,6 @@ struct divide_config {
   placement from = placement::on_root;
   placement to = placement::everywhere;
   std::uint64_t call_hash = 0;
-  friend bool operator==(divide_config const&, divide_config const&) = default;
 };
 
 /// The groups of ranks halve. The rank that divides a group's problem keeps one half for its own

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "role/digest.hpp"
-
 namespace skel::role {
 
 using divide_say::make_solution;
@@ -328,7 +326,7 @@ bool divide_member::is_left(rank_span s) const {
   return at != left_.end() && !lost_.is_lost(at->second);
 }
 
-// --- descriptions and tests
+// --- descriptions
 
 std::string divide_member::waits_for() const {
   std::string text;
@@ -341,37 +339,6 @@ std::string divide_member::waits_for() const {
   if (auto const w = turn_.asked())
     text += (text.empty() ? "" : ", ") + ("permission to make " + named(*w)) + " from rank 0";
   return text;
-}
-
-std::uint64_t divide_member::hash() const {
-  digest d;
-  for (auto const& [s, state] : problems_) d.add(number_of(s)).add(static_cast<std::uint64_t>(state));
-  d.add(problems_.size());
-  for (auto const& [s, from] : wanted_problems_) d.add(number_of(s)).add(static_cast<std::uint64_t>(from));
-  d.add(wanted_problems_.size());
-  for (auto const* set : {&solutions_, &solved_whole_, &pushed_}) {
-    for (auto const s : *set) d.add(number_of(s));
-    d.add(set->size());
-  }
-  for (auto const& [s, g] : goals_)
-    d.add(number_of(s))
-        .add(static_cast<std::uint64_t>(g.from.value_or(-1) + 1))
-        .add(g.made_here)
-        .add(g.busy)
-        .add(g.combining);
-  d.add(goals_.size());
-  for (auto const& r : requests_)
-    d.add(number_of(r.group)).add(static_cast<std::uint64_t>(r.from)).add(static_cast<std::uint64_t>(r.what));
-  d.add(requests_.size());
-  for (auto const r : reached_) d.add(static_cast<std::uint64_t>(r));
-  d.add(reached_.size());
-  for (auto const& [s, to] : left_) d.add(number_of(s)).add(static_cast<std::uint64_t>(to));
-  d.add(left_.size());
-  lost_.hash(d);
-  turn_.hash(d);
-  attendance_.hash(d);
-  d.add(begun_).add(told_reached_).add(told_part_lost_).add(complete_).add(taken_over_);
-  return d.value();
 }
 
 }  // namespace skel::role

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "divide_and_conquer/role/action.hpp"
 #include "divide_and_conquer/role/groups.hpp"
@@ -65,7 +66,11 @@ class divide_member {
   /// Readable description of what it waits for: "the solution of ranks 4 to 7 from rank 5".
   [[nodiscard]] std::string waits_for() const;
   friend bool operator==(divide_member const&, divide_member const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  auto fields() const {
+    return std::tie(attendance_, problems_, wanted_problems_, solutions_, solved_whole_, goals_, requests_,
+                    pushed_, turn_, left_, lost_, reached_, taken_over_, begun_, told_reached_,
+                    told_part_lost_, complete_);
+  }
 
  private:
   enum class problem_state : std::uint8_t { here, dividing, undivided };
@@ -75,7 +80,6 @@ class divide_member {
     bool made_here = false;
     bool busy = false;       // being solved or combined
     bool combining = false;  // being combined
-    friend bool operator==(goal const&, goal const&) = default;
   };
   enum class request_kind : std::uint8_t { solution, problem, make };
   struct request {

@@ -10,58 +10,49 @@
 namespace skel::role {
 
 namespace divide_say {
+using role::operator==;
 /// Carries the group's problem.
 struct problem {
   rank_span group{};
-  friend bool operator==(problem const&, problem const&) = default;
 };
 /// Carries the solution of the group's problem.
 struct solution {
   rank_span group{};
-  friend bool operator==(solution const&, solution const&) = default;
 };
 /// Requests the group's problem.
 struct need_problem {
   rank_span group{};
-  friend bool operator==(need_problem const&, need_problem const&) = default;
 };
 /// Requests the solution of the group's problem, as soon as it exists.
 struct need_solution {
   rank_span group{};
-  friend bool operator==(need_solution const&, need_solution const&) = default;
 };
 /// To the root: every rank of the group has its result of the call.
 struct reached {
   rank_span group{};
-  friend bool operator==(reached const&, reached const&) = default;
 };
 /// Requests that the receiver computes and sends the solution of the group's problem. The ranks of
 /// the group are lost.
 struct make_solution {
   rank_span group{};
-  friend bool operator==(make_solution const&, make_solution const&) = default;
 };
 /// To the root: requests permission to do the work of lost ranks.
 struct ask_takeover {
   group_work work{};
-  friend bool operator==(ask_takeover const&, ask_takeover const&) = default;
 };
 /// From the root: grants that permission.
 struct allow_takeover {
   group_work work{};
-  friend bool operator==(allow_takeover const&, allow_takeover const&) = default;
 };
 /// From the root to itself: leaves the work to rank `to`.
 struct leave_takeover {
   group_work work{};
   rank_id to = 0;
-  friend bool operator==(leave_takeover const&, leave_takeover const&) = default;
 };
 /// To the root: this rank has done the work that it asked for, or no longer needs to.
 struct end_takeover {
   group_work work{};
   bool done = false;
-  friend bool operator==(end_takeover const&, end_takeover const&) = default;
 };
 }  // namespace divide_say
 

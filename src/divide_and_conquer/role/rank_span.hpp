@@ -82,13 +82,4 @@ struct group_work {
   return (w.combine ? "the solution of " : "the problem of ") + named(w.group);
 }
 
-/// For hashes of a role's state.
-[[nodiscard]] constexpr std::uint64_t number_of(rank_span s) {
-  return static_cast<std::uint64_t>(s.first) * 4096 + static_cast<std::uint64_t>(s.last);
-}
-
-[[nodiscard]] constexpr std::uint64_t number_of(group_work w) {
-  return 2 * number_of(w.group) + (w.combine ? 1 : 0);
-}
-
 }  // namespace skel::role

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "role/digest.hpp"
-
 namespace skel::role {
 
 namespace {
@@ -145,20 +143,6 @@ std::optional<rank_id> divide_root::other_than_root(rank_span group) const {
     if (!busy) busy = r;
   }
   return busy;
-}
-
-std::uint64_t divide_root::hash() const {
-  digest d;
-  for (auto const& s : suspects_) s.hash(d, [](group_work w) { return number_of(w); });
-  lost_.hash(d);
-  for (auto const& [work, t] : all_) {
-    d.add(number_of(work)).add(static_cast<std::uint64_t>(t.first.value_or(-1) + 1)).add(t.survived);
-    for (auto const* set : {&t.waiting, &t.running, &t.counted}) {
-      for (auto const r : *set) d.add(static_cast<std::uint64_t>(r));
-      d.add(set->size());
-    }
-  }
-  return d.value();
 }
 
 }  // namespace skel::role

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "divide_and_conquer/role/action.hpp"
 #include "divide_and_conquer/role/groups.hpp"
@@ -45,7 +46,7 @@ class divide_root {
   void tick(divide_actions& out);
 
   friend bool operator==(divide_root const&, divide_root const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  auto fields() const { return std::tie(suspects_, lost_, all_); }
 
  private:
   // One book while other ranks than the root live, and one for when only the root is left.
@@ -56,7 +57,6 @@ class divide_root {
     std::optional<rank_id> first{};  // the one of these that the others wait for
     bool survived = false;           // a rank has done it
     std::set<rank_id> counted{};     // lost ranks that owned the work
-    friend bool operator==(takeover const&, takeover const&) = default;
   };
 
   void ended(rank_id from, divide_say::end_takeover const& m);

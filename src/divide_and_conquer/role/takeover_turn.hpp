@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "divide_and_conquer/role/action.hpp"
 #include "divide_and_conquer/role/message.hpp"
 #include "divide_and_conquer/role/rank_span.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -62,9 +62,7 @@ class takeover_turn {
   /// The work for which permission is requested.
   [[nodiscard]] std::optional<group_work> asked() const { return asked_; }
   friend bool operator==(takeover_turn const&, takeover_turn const&) = default;
-  void hash(digest& d) const {
-    d.add(asked_ ? number_of(*asked_) : 0).add(holds_ ? number_of(*holds_) : 0).add(allowed_).add(running_);
-  }
+  auto fields() const { return std::tie(asked_, allowed_, holds_, running_); }
 
  private:
   static void end(group_work work, bool done, divide_actions& out) {

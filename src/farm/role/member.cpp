@@ -328,7 +328,7 @@ void farm_member::maybe_stopped(farm_actions& out) {
 
 std::uint64_t farm_member::hash() const {
   digest d;
-  attendance_.hash(d);
+  d.add(attendance_);
   held_.hash(d);
   d.add(static_cast<std::uint64_t>(refused_by_.value_or(-1)))
       .add(untold_)

@@ -172,7 +172,7 @@ void farm_ring::feed_hungry(held_tasks& held, farm_actions& out) {
 }
 
 void farm_ring::hash(digest& d) const {
-  search_.hash(d);
+  d.add(search_);
   d.add(static_cast<std::uint64_t>(victim_.value_or(-1))).add(searching_).add(resting_).add(unanswered_);
   for (auto const r : hungry_) d.add(static_cast<std::uint64_t>(r));
   d.add(most_).add(held_by_others_).add(hungry_.size());

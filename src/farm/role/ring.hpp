@@ -6,6 +6,7 @@
 
 #include "farm/role/action.hpp"
 #include "farm/role/held_tasks.hpp"
+#include "role/digest.hpp"
 #include "role/ring_search.hpp"
 #include "skel/schedule.hpp"
 

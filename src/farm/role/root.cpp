@@ -317,12 +317,12 @@ range_list farm_root::not_recorded(range_list const& ranges) const {
 
 std::uint64_t farm_root::hash() const {
   digest d;
-  d.add(roll_.hash()).add(available_).add(source_ended_).add(sunk_).add(handed_out_again_);
+  d.add(roll_).add(available_).add(source_ended_).add(sunk_).add(handed_out_again_);
   d.add(spacing_).add(copies_).add(recorded_.count()).add(recorded_.low_water());
   dealer_.hash(d);
   stock_.hash(d);
   begun_.hash(d);
-  suspects_.hash(d, [](task_id id) { return id; });
+  d.add(suspects_);
   failed_.hash(d);
   audits_.hash(d);
   d.add(sink_next_).add(left_out_);

@@ -203,7 +203,7 @@ std::uint64_t group_member::hash() const {
   add(done_);
   d.add(static_cast<std::uint64_t>(host_.value_or(-1) + 1)).add(term_).add(asked_).add(next_id_).add(ticks_);
   d.add(done_bytes_).add(reach_).add(pace_);
-  attendance_.hash(d);
+  d.add(attendance_);
   return d.value();
 }
 

@@ -138,9 +138,9 @@ void open_units::hash(digest& d) const {
     d.add(id).add((u.whole ? 1U : 0U) + (u.leaving ? 2U : 0U));
     for (auto const p : u.pieces) d.add(static_cast<std::uint64_t>(p + 3));
   }
-  suspects_.hash(d, [](piece_name const& p) { return p.unit * 1000003 + p.piece; });
+  d.add(suspects_);
   for (auto const& p : begun_) d.add(p.unit).add(p.piece);
-  lost_.hash(d);
+  d.add(lost_);
   d.add(units_.size()).add(begun_.size());
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "multi_host/role/message.hpp"
+#include "role/digest.hpp"
 #include "role/membership.hpp"
 #include "role/suspects.hpp"
 

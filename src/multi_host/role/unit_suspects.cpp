@@ -37,8 +37,8 @@ std::optional<blamed> unit_suspects::verdict() {
 }
 
 void unit_suspects::hash(digest& d) const {
-  units_.hash(d, [](std::uint64_t unit) { return unit; });
-  lost_.hash(d);
+  d.add(units_);
+  d.add(lost_);
   d.add(verdict_ticks_);
 }
 

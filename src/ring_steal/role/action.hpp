@@ -25,14 +25,12 @@ struct send {
   rank_id to = 0;
   steal_message what{};
   debt_id debt = 0;
-  friend bool operator==(send const&, send const&) = default;
 };
 /// The borrower of `loan` is lost. Merge its stated results into `debt`; keep the remaining tasks
 /// apart, in parcels as cut() says.
 struct set_apart {
   loan_id loan = 0;
   debt_id debt = 0;
-  friend bool operator==(set_apart const&, set_apart const&) = default;
 };
 /// Send `what` to `to` and attach the tasks that were set apart as loan `parcel`. Keep the copy
 /// under the new loan's number.
@@ -40,57 +38,45 @@ struct lend_again {
   loan_id parcel = 0;
   rank_id to = 0;
   loan what{};
-  friend bool operator==(lend_again const&, lend_again const&) = default;
 };
 /// The current message states the value of `loan`, a part of `debt`: keep the partial result and
 /// the remaining tasks in place of the tasks that were lent.
 struct restate {
   loan_id loan = 0;
   debt_id debt = 0;
-  friend bool operator==(restate const&, restate const&) = default;
 };
 /// On the root: record the current value of debt 0 as a checkpoint of the run.
-struct record {
-  friend bool operator==(record const&, record const&) = default;
-};
+struct record {};
 /// The tasks that came with the current message form a new debt.
 struct accept {
   debt_id debt = 0;
-  friend bool operator==(accept const&, accept const&) = default;
 };
 /// Let compute threads work on this debt; answer with dry().
 struct work {
   debt_id debt = 0;
-  friend bool operator==(work const&, work const&) = default;
 };
 /// Merge the result that came with the current message into `debt`. The tasks of `loan` are no
 /// longer needed.
 struct settle {
   loan_id loan = 0;
   debt_id debt = 0;
-  friend bool operator==(settle const&, settle const&) = default;
 };
 /// Take back `loan` into `debt`: its tasks wait, its result is merged.
 struct take_back {
   loan_id loan = 0;
   debt_id debt = 0;
-  friend bool operator==(take_back const&, take_back const&) = default;
 };
 /// The tasks of `loan` are no longer needed: the debt that it belonged to is void.
 struct forget {
   loan_id loan = 0;
-  friend bool operator==(forget const&, forget const&) = default;
 };
 /// This debt is void: drop its tasks and results, including running tasks.
 struct drop {
   debt_id debt = 0;
-  friend bool operator==(drop const&, drop const&) = default;
 };
 /// On the root: debt 0 is paid, or the run is stopped early and all other debts are returned. The
 /// result of debt 0 is the result of the run.
-struct complete {
-  friend bool operator==(complete const&, complete const&) = default;
-};
+struct complete {};
 
 }  // namespace steal
 

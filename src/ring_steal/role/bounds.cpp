@@ -32,6 +32,4 @@ void bounds::spread(std::set<rank_id> const& gone, steal_actions& out) {
   }
 }
 
-void bounds::hash(digest& d) const { d.add(best_).add(at_tick_).add(reach_); }
-
 }  // namespace skel::role

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <set>
+#include <tuple>
 
 #include "ring_steal/role/action.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -33,7 +33,7 @@ class bounds {
 
   [[nodiscard]] bound_key best() const { return best_; }
   friend bool operator==(bounds const&, bounds const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(best_, at_tick_, reach_); }
 
  private:
   [[nodiscard]] std::uint64_t others() const { return static_cast<std::uint64_t>(ranks_ - 1); }

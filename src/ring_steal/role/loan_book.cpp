@@ -118,16 +118,4 @@ std::map<rank_id, std::vector<loan_id>> loan_book::by_borrower() const {
   return all;
 }
 
-void loan_book::hash(digest& d) const {
-  for (auto const& [number, l] : loans_) {
-    d.add(number).add(static_cast<std::uint64_t>(l.borrower.value_or(-1) + 1)).add(l.of).add(l.origin);
-    d.add((l.again ? 1U : 0U) + (l.watched ? 2U : 0U) + (l.waited ? 4U : 0U) + (l.whole ? 8U : 0U) +
-          (l.single ? 16U : 0U));
-    for (rank_id const r : l.lost) d.add(static_cast<std::uint64_t>(r));
-    d.add(l.lost.size());
-  }
-  suspects_.hash(d, [](loan_id origin) { return origin; });
-  d.add(loans_.size()).add(next_);
-}
-
 }  // namespace skel::role

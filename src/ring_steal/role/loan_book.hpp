@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
@@ -29,7 +30,6 @@ class loan_book {
     bool whole = false;           ///< a parcel that is not cut yet
     bool single = false;          ///< a parcel of one task
     std::vector<rank_id> lost{};  ///< borrowers lost since the last progress
-    friend bool operator==(loan const&, loan const&) = default;
   };
 
   /// `most_losses`: number of ranks lost with the same parcel before it is blamed; 0: never.
@@ -82,7 +82,7 @@ class loan_book {
   [[nodiscard]] std::map<rank_id, std::vector<loan_id>> by_borrower() const;
   [[nodiscard]] std::size_t size() const { return loans_.size(); }
   friend bool operator==(loan_book const&, loan_book const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(loans_, suspects_, next_); }
 
  private:
   template <class Wanted>

@@ -426,21 +426,4 @@ void steal_member::quiet(steal_actions& out) {
   if (debts_.empty()) attendance_.quiet(out);
 }
 
-std::uint64_t steal_member::hash() const {
-  digest d;
-  thief_.hash(d);
-  for (auto const& [id, x] : debts_) {
-    d.add(id).add(static_cast<std::uint64_t>(x.lender)).add(x.number).add(x.loans * 2 + (x.work ? 1 : 0));
-    d.add((x.suspect ? 1U : 0U) + (x.alone ? 2U : 0U));
-    for (rank_id const r : x.lost) d.add(static_cast<std::uint64_t>(r));
-  }
-  lent_.hash(d);
-  bounds_.hash(d);
-  d.add(debts_.size()).add(next_debt_).add(current_ ? *current_ + 1 : 0);
-  for (auto const t : thieves_) d.add(static_cast<std::uint64_t>(t));
-  d.add(thieves_.size()).add(returns_);
-  attendance_.hash(d);
-  return d.value();
-}
-
 }  // namespace skel::role

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
@@ -24,7 +25,6 @@ struct steal_member_config {
   bool records = false;              ///< the root records the value of debt 0
   unsigned most_losses = 2;          ///< ranks lost with the same task before it is blamed; 0: never
   std::uint64_t most_parcels = 256;  ///< of one loan
-  friend bool operator==(steal_member_config const&, steal_member_config const&) = default;
 };
 
 /// Runs tasks that spawn tasks, organised as loans. A victim gives a loan; the thief owes one
@@ -117,7 +117,10 @@ class steal_member {
   [[nodiscard]] std::uint64_t steals() const { return steals_; }
   [[nodiscard]] std::uint64_t taken_back() const { return taken_back_; }
   friend bool operator==(steal_member const&, steal_member const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  /// Without what is only reported.
+  auto fields() const {
+    return std::tie(thief_, debts_, lent_, bounds_, next_debt_, current_, thieves_, attendance_, returns_);
+  }
 
  private:
   struct debt {
@@ -128,7 +131,6 @@ class steal_member {
     bool suspect = false;
     bool alone = false;           // no loan is made from it before its first statement
     std::vector<rank_id> lost{};  // ranks lost with loans made from it
-    friend bool operator==(debt const&, debt const&) = default;
   };
 
   // One for each message.

@@ -21,16 +21,15 @@ using bound_key = std::uint64_t;
 /// Messages and, in action.hpp, actions. Tasks and results are not part of a message: the engine
 /// attaches their bytes.
 namespace steal {
+using role::operator==;
 
 /// Thief to victim: requests tasks.
 struct ask {
   bound_key bound = 0;  ///< the best one that the thief knows
-  friend bool operator==(ask const&, ask const&) = default;
 };
 /// Victim to thief: has no tasks to give.
 struct nothing {
   std::optional<rank_id> busy{};  ///< a rank that may have tasks
-  friend bool operator==(nothing const&, nothing const&) = default;
 };
 /// Victim to thief: lends the tasks that travel with this message.
 struct loan {
@@ -38,49 +37,40 @@ struct loan {
   bool suspect = false;  ///< a rank was lost while it held these tasks, or the work that they belong to
   bool again = false;    ///< this rank alone runs them next, to test whether they caused the loss
   bound_key bound = 0;   ///< the best one that the victim knows
-  friend bool operator==(loan const&, loan const&) = default;
 };
 /// Borrower to lender: the result of the loan, including all that its tasks spawned.
 struct paid {
   loan_id loan = 0;
-  friend bool operator==(paid const&, paid const&) = default;
 };
 /// Borrower to lender: starts on a loan that may have ended its previous borrower. `lost`: the
 /// ranks that were lost with a part of the loan that this rank had lent on and must now run itself.
 struct begins {
   loan_id loan = 0;
   std::vector<rank_id> lost{};
-  friend bool operator==(begins const&, begins const&) = default;
 };
 /// Borrower to lender: the current value of the loan: a partial result and the remaining tasks.
 struct worth {
   loan_id loan = 0;
-  friend bool operator==(worth const&, worth const&) = default;
 };
 /// Borrower to lender: like `worth`, and the loan is over because the run ends early.
 struct returned {
   loan_id loan = 0;
-  friend bool operator==(returned const&, returned const&) = default;
 };
 /// Lender to borrower: asks whether the borrower still holds these loans.
 struct held {
   std::vector<loan_id> loans{};
-  friend bool operator==(held const&, held const&) = default;
 };
 /// Borrower to lender: does not hold these loans.
 struct not_held {
   std::vector<loan_id> loans{};
-  friend bool operator==(not_held const&, not_held const&) = default;
 };
 /// Lender to borrower: the loan is void; drop it.
 struct revoke {
   loan_id loan = 0;
-  friend bool operator==(revoke const&, revoke const&) = default;
 };
 /// To the root: the number of tasks that this rank has run.
 struct progress {
   std::uint64_t tasks = 0;
-  friend bool operator==(progress const&, progress const&) = default;
 };
 
 /// To a rank further along the ring: a better bound. The receiver passes it on to the `reach` ranks
@@ -88,7 +78,6 @@ struct progress {
 struct better {
   bound_key bound = 0;
   std::uint64_t reach = 0;
-  friend bool operator==(better const&, better const&) = default;
 };
 
 }  // namespace steal

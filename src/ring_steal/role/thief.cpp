@@ -37,9 +37,4 @@ void thief::lost(rank_id rank) {
   if (asked_ == rank) asked_.reset();
 }
 
-void thief::hash(digest& d) const {
-  search_.hash(d);
-  d.add(asks_).add(came_round_).add(asked_ ? static_cast<std::uint64_t>(*asked_) + 1 : 0);
-}
-
 }  // namespace skel::role

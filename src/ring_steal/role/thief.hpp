@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
@@ -43,7 +44,7 @@ class thief {
   [[nodiscard]] std::set<rank_id> const& lost_ranks() const { return search_.lost_ranks(); }
   [[nodiscard]] std::optional<rank_id> asked() const { return asked_; }
   friend bool operator==(thief const&, thief const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(search_, asks_, came_round_, asked_); }
 
  private:
   ring_search search_;
