@@ -2,8 +2,6 @@
 # option for each launcher.
 #   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG])      Catch2; LONG: also as a campaign
 #   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...] [THREADS 2])      one ctest test per rank count
-#   skel_mpi_program(NAME [SOURCE x.cpp] RANKS 1 2 [THREADED 1 2])        a program mpi_NAME and its tests, with an argument
-#                                                                        also with two compute threads per rank
 #   skel_losses_test(NAME [SOURCE x] COST n [LINK targets...] [LONG])     ranks of mpi_NAME (x.cpp) are killed by test_NAME
 
 # One time limit for all tests, in seconds, to detect hangs: more than ten times the longest test on an idle machine (91
@@ -64,28 +62,6 @@ function(skel_mpi_test name)
     set_tests_properties(${name}.n${n} PROPERTIES TIMEOUT ${SKEL_TEST_TIMEOUT} PROCESSORS ${processors}
                                                   ENVIRONMENT "${SKEL_TEST_ENVIRONMENT};SKEL_THREADS=${arg_THREADS}")
   endforeach()
-endfunction()
-
-function(skel_mpi_program name)
-  cmake_parse_arguments(arg "" "SOURCE" "RANKS;THREADED" ${ARGN})
-  if(NOT SKEL_MPI)
-    return()
-  endif()
-  if(NOT arg_SOURCE)
-    set(arg_SOURCE ${name}.cpp)
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE})  # in a folder of tests without MPI
-      set(arg_SOURCE mpi_${name}.cpp)
-    endif()
-  endif()
-  add_executable(mpi_${name} ${arg_SOURCE})
-  target_link_libraries(mpi_${name} PRIVATE skel::skel skel_warnings)
-  if(SKEL_SANITIZE)
-    target_compile_options(mpi_${name} PRIVATE -O0)
-  endif()
-  skel_mpi_test(mpi.${name} TARGET mpi_${name} RANKS ${arg_RANKS})
-  if(arg_THREADED)
-    skel_mpi_test(mpi.${name}.threads TARGET mpi_${name} RANKS ${arg_THREADED} ARGS 2)
-  endif()
 endfunction()
 
 # SOURCE.cpp is the program, SOURCE_test.cpp the test, which finds it as SKEL_LOSSES. These tests mostly wait; the most

@@ -9,16 +9,6 @@
 
 using namespace bsp_test;
 
-TEST_CASE("supersteps give a sequential program's result on any number of ranks") {
-  for (int ranks : {1, 2, 3, 5, 8}) {
-    INFO(ranks);
-    auto const e = run(ranks, circle{}, {});
-    for (auto const& text : e.errors) CHECK(text.empty());
-    CHECK(e.whole == expected());
-    CHECK(e.run.tasks == rounds + 2);
-  }
-}
-
 TEST_CASE("a run may start on an empty store or resume") {
   for (bool const resumes : {false, true}) {
     store const where;
@@ -231,15 +221,6 @@ TEST_CASE("a deadly superstep is named on all surviving ranks") {
         hub::check_thrown<skel::task_error>(job, r);
       }
     }
-}
-
-TEST_CASE("an exception in a superstep ends the run on all ranks") {
-  circle p;
-  p.event = [](int rank, std::uint64_t n) {
-    if (rank == 1 && n == 7) throw std::runtime_error("seven");
-  };
-  auto const e = run(3, p, {});
-  for (auto const& text : e.errors) CHECK(text.find("seven") != std::string::npos);
 }
 
 namespace {

@@ -66,28 +66,6 @@ struct circle {
 
 }  // namespace
 
-TEST_CASE("teams work side by side, each with its own rank numbers") {
-  for (int const ranks : {2, 3, 5, 8}) {
-    CAPTURE(ranks);
-    hub::job job(ranks, 2);
-    std::vector<std::uint64_t> got(2);
-    job.run([&](skel::context& ctx) {
-      auto const half = static_cast<std::size_t>(ctx.rank() % 2);
-      auto team = ctx.split(static_cast<int>(half));
-      if (team.rank() != ctx.rank() / 2 || team.size() != (ctx.size() + 1 - static_cast<int>(half)) / 2)
-        throw std::runtime_error("another place in the team");
-      // The teams make different numbers of calls, so they do not run in lockstep.
-      for (std::size_t i = 0; i < 5 + 10 * half; ++i) {
-        auto const total = farmed(team, 100 + half);
-        if (team.is_root()) got[half] = total;
-      }
-    });
-    for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
-    CHECK(got[0] == expected_sum(100));
-    CHECK(got[1] == expected_sum(101));
-  }
-}
-
 TEST_CASE("the list sets a team's rank order; its first rank is the root") {
   hub::job job(4);
   std::atomic<int> root = -1;
@@ -185,27 +163,6 @@ TEST_CASE("a call inside a task works on a team of that rank alone") {
   std::uint64_t all = 0;
   for (std::uint64_t i = 0; i < 12; ++i) all += expected_sum(i);
   CHECK(got == all);
-}
-
-TEST_CASE("an error in one team does not reach the other") {
-  hub::job job(4);
-  std::uint64_t got = 0;
-  job.run([&](skel::context& ctx) {
-    auto team = ctx.split(ctx.rank() / 2);
-    if (ctx.rank() < 2) {
-      skel::farm(
-          team, skel::indices(20),
-          [](std::uint64_t i) -> std::uint64_t { return i == 7 ? throw std::runtime_error("seven") : i; },
-          skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
-    }
-    for (int i = 0; i < 20; ++i) {
-      auto const total = farmed(team, 30);
-      if (team.is_root()) got = total;
-    }
-  });
-  for (int r : {0, 1}) hub::check_thrown<skel::task_error>(job, r);
-  for (int r : {2, 3}) CHECK(job.error(r).empty());
-  CHECK(got == expected_sum(30));
 }
 
 TEST_CASE("a team survives the loss of any rank but its root; other teams are not affected") {

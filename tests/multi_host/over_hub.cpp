@@ -49,50 +49,6 @@ struct skel::transfer_traits<in_message> {
   }
 };
 
-TEST_CASE("the output is the same for every number of ranks and every grouping") {
-  slices const what;
-  for (int ranks : {1, 2, 3, 5, 8})
-    for (int threads : {1, 2}) {
-      hub::job job(ranks, threads);
-      for (std::uint64_t units : {0U, 1U, 2U, 9U, 30U})
-        for (unsigned n : {0U, 1U, 2U, 3U, 8U}) {
-          INFO(ranks << " ranks, " << threads << " threads, " << units << " units, groups of " << n);
-          CHECK(run(job, units, what, size(n)) == what.expected(units));
-          CHECK(job.error(0).empty());
-        }
-    }
-}
-
-TEST_CASE("the output is the same with each measure switched off") {
-  slices what;
-  what.process_time = 20us;
-  std::vector<std::pair<char const*, skel::multi_host_options>> all;
-  auto const with = [&](char const* name, auto change) {
-    auto o = size(3);
-    change(o);
-    all.emplace_back(name, o);
-  };
-  with("reassign", [](auto& o) { o.measures.reassign = false; });
-  with("split_shares", [](auto& o) { o.measures.split_shares = false; });
-  with("host_helps", [](auto& o) { o.measures.host_helps = false; });
-  with("read_ahead", [](auto& o) { o.measures.read_ahead = 0; });
-  with("read_ahead 5", [](auto& o) { o.measures.read_ahead = 5; });
-  with("preload", [](auto& o) { o.measures.preload = true; });
-  with("sink_cost", [](auto& o) { o.sink_cost = 0.3; });
-  with("power", [](auto& o) { o.power = {1, 2, 3, 1, 2, 3, 1}; });
-  with("measured power", [](auto& o) { o.measures.measure_power = true; });
-  with("all off", [](auto& o) {
-    o.measures.reassign = o.measures.host_helps = false;
-    o.measures.read_ahead = 0;
-  });
-  hub::job job(7, 1);
-  for (auto const& [name, how] : all) {
-    INFO(name);
-    CHECK(run(job, 20, what, how) == what.expected(20));
-    CHECK(job.error(0).empty());
-  }
-}
-
 TEST_CASE("results arrive unit by unit in any order, or stay on the hosts") {
   slices const what;
   hub::job job(6, 2);

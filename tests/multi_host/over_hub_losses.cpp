@@ -13,41 +13,6 @@ using groups::slices;
 using groups::written;
 using hub::check_thrown;
 
-TEST_CASE("every rank reports an exception, and the next call works") {
-  for (int ranks : {1, 2, 5})
-    for (auto const* where : {"read", "process", "cut"})
-      for (std::uint64_t at : {0U, 5U, 11U}) {
-        slices what;
-        what.fails = where;
-        what.fails_at = at;
-        hub::job job(ranks, 2);
-        INFO(ranks << " ranks, " << where << " " << at);
-        run(job, 12, what, size(2));
-        for (int r = 0; r < ranks; ++r) {
-          check_thrown<skel::task_error>(job, r);
-          CHECK(job.error(r).find(std::string("no luck in ") + where) != std::string::npos);
-          CHECK(job.error(r) == job.error(0));
-        }
-        CHECK(run(job, 12, slices{}, size(2)) == slices{}.expected(12));
-      }
-  for (std::uint64_t at : {1U, 6U, 10U}) {
-    hub::job job(3, 1);
-    job.run([&](skel::context& ctx) {
-      skel::multi_host(
-          ctx, 12, slices{},
-          [&](std::uint64_t unit, std::uint64_t, slices::result&&) {
-            if (unit == at) throw std::runtime_error("the disk is full");
-          },
-          size(1));
-    });
-    for (int r = 0; r < 3; ++r) {
-      check_thrown<skel::sink_error>(job, r);
-      CHECK(job.error(r).find("the disk is full") != std::string::npos);
-    }
-    CHECK(run(job, 12, slices{}, size(2)) == slices{}.expected(12));
-  }
-}
-
 TEST_CASE("a call ends early when the sink or the caller requests it") {
   slices what;
   what.process_time = 50us;

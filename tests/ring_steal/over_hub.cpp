@@ -10,30 +10,6 @@
 
 using namespace steal_test;
 
-TEST_CASE("every node is counted once, on any number of ranks and threads") {
-  for (int ranks : {1, 2, 3, 5, 8})
-    for (int threads : {1, 2}) {
-      hub::job job(ranks, threads);
-      for (auto const take : {skel::schedule::steal_size::half, skel::schedule::steal_size::one})
-        for (std::uint32_t depth : {0U, 1U, 6U, 11U}) {
-          tree const t{depth};
-          std::vector<std::uint64_t> got(static_cast<std::size_t>(ranks));
-          skel::report report;
-          job.run([&](skel::context& ctx) {
-            auto const all = skel::ring_steal(ctx, root_node(), t, {.take = take});
-            got[static_cast<std::size_t>(ctx.rank())] = all.value;
-            if (ctx.is_root()) report = all.report;
-          });
-          INFO(ranks << " ranks, " << threads << " threads, depth " << depth);
-          for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
-          CHECK(got == std::vector<std::uint64_t>(static_cast<std::size_t>(ranks), count(t)));
-          CHECK(report.tasks == count(t));
-          CHECK(report.skeleton == "ring_steal");
-          CHECK(report.per_rank.size() == static_cast<std::size_t>(ranks));
-        }
-    }
-}
-
 TEST_CASE("a source may hold many tasks or none, or be replicated on every rank") {
   hub::job job(3, 2);
   std::atomic<std::uint64_t> many{0}, none{7}, same{0};
@@ -68,31 +44,6 @@ TEST_CASE("work spreads over all ranks") {
   for (auto const& row : report.per_rank) CHECK(row.tasks > 0);
 }
 
-TEST_CASE("a task that throws fails the call on every rank, and the next call works") {
-  for (int threads : {1, 2})
-    for (int bad : {1, 40, 200}) {
-      hub::job job(3, threads);
-      std::atomic<int> started{0};
-      struct thrower : tree {
-        int bad;
-        void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
-          tree::run(n, more, sum);
-          if (*started >= bad) throw std::runtime_error("no luck");
-        }
-      };
-      thrower const t{{8, 20, &started}, bad};
-      job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), t); });
-      for (int r = 0; r < 3; ++r) {
-        hub::check_thrown<skel::task_error>(job, r);
-        CHECK(job.error(r) == job.error(0));
-        CHECK(job.error(r).find("no luck") != std::string::npos);
-      }
-      std::atomic<std::uint64_t> got{0};
-      job.run([&](skel::context& ctx) { got = skel::ring_steal(ctx, root_node(), tree{5}).value; });
-      CHECK(got == count(tree{5}));
-    }
-}
-
 TEST_CASE("a source or a merge that throws fails the call on every rank") {
   hub::job job(3, 1);
   job.run([&](skel::context& ctx) {
@@ -105,76 +56,6 @@ TEST_CASE("a source or a merge that throws fails the call on every rank") {
   };
   job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), cannot_merge{}); });
   for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
-}
-
-TEST_CASE("a rank that makes a different call is named in the error") {
-  hub::job job(3);
-  job.run([&](skel::context& ctx) {
-    skel::ring_steal(
-        ctx, root_node(), tree{9, 20},
-        {.take = ctx.rank() == 2 ? skel::schedule::steal_size::one : skel::schedule::steal_size::half});
-  });
-  for (int r = 0; r < 3; ++r) {
-    CHECK(job.error(r).find("rank 2 made another skeleton call") != std::string::npos);
-    hub::check_thrown<skel::protocol_error>(job, r);
-  }
-}
-
-TEST_CASE("a call ends early on a stop token or a time limit") {
-  hub::job job(3);
-  std::atomic<int> stopped{0};
-  job.run([&](skel::context& ctx) {
-    skel::ring_steal_options options;
-    options.time_limit_seconds = 0.03;
-    auto const all = skel::ring_steal(ctx, root_node(), tree{40, 100}, options);
-    stopped += all.report.stopped_early && all.value == all.report.tasks && all.value > 0 ? 1 : 0;
-  });
-  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
-  CHECK(stopped == 3);
-}
-
-namespace {
-
-// Counts nodes in the lower half of the result and solutions in the upper half. The first solution stops
-// the run on the rank that finds it.
-struct first_solution : tree {
-  int last = 0;  // number of nodes that start before the first solution
-  std::stop_source found{};
-  void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
-    tree::run(n, more, sum);
-    if (*started < last || found.stop_requested()) return;
-    sum += std::uint64_t{1} << 32;
-    std::stop_source(found).request_stop();
-  }
-};
-
-}  // namespace
-
-TEST_CASE("a search that stops at its first solution returns it and the result of every task that ran") {
-  for (int ranks : {1, 3, 4})
-    for (int threads : {1, 2})
-      for (auto const take : {skel::schedule::steal_size::half, skel::schedule::steal_size::one}) {
-        INFO(ranks << " ranks, " << threads << " threads");
-        hub::job job(ranks, threads);
-        std::atomic<int> started{0};
-        std::vector<std::uint64_t> got(static_cast<std::size_t>(ranks));
-        std::atomic<int> early{0};
-        std::atomic<std::uint64_t> tasks{0};
-        job.run([&](skel::context& ctx) {
-          first_solution const search{{30, 20, &started}, 300};
-          auto const all =
-              skel::ring_steal(ctx, root_node(), search, {.take = take, .stop = search.found.get_token()});
-          got[static_cast<std::size_t>(ctx.rank())] = all.value;
-          early += all.report.stopped_early ? 1 : 0;
-          if (ctx.is_root()) tasks = all.report.tasks;
-        });
-        for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
-        CHECK(early == ranks);
-        CHECK(got == std::vector<std::uint64_t>(static_cast<std::size_t>(ranks), got[0]));
-        CHECK(got[0] % (std::uint64_t{1} << 32) == static_cast<std::uint64_t>(started));
-        CHECK(got[0] >> 32 >= 1);
-        CHECK(tasks == static_cast<std::uint64_t>(started));
-      }
 }
 
 TEST_CASE("a task that throws while the run stops fails the call with its error") {

@@ -1,5 +1,6 @@
 // The suite over MPI: all ranks run the same cases in the same order. A failed check ends all ranks, as an
 // exception in the body of any program does.
+#include <boost/mpi.hpp>
 #include <exception>
 #include <thread>
 
@@ -34,6 +35,26 @@ void on_ranks(std::function<void(skel::context&)> const& body) {
 void spend(std::chrono::microseconds time) { std::this_thread::sleep_for(time); }
 
 }  // namespace suite
+
+// The user's own MPI code runs on exactly these ranks, in their order.
+TEST_CASE("the communicator of a team has its ranks", "[teams]") {
+  suite::on_ranks([](skel::context& ctx) {
+    std::vector<int> ranks;  // the others are in no team
+    for (int r = ctx.size() - 1; r >= 0; r -= 2) ranks.push_back(r);
+    if ((ctx.size() - 1 - ctx.rank()) % 2 != 0) return;
+    auto team = ctx.team(ranks);
+    auto const& c = team.communicator();
+    CHECK(c.rank() == team.rank());
+    CHECK(c.size() == team.size());
+    CHECK(&c == &team.communicator());
+    CHECK(boost::mpi::all_reduce(c, ctx.size(), std::plus<>()) ==
+          ctx.size() * static_cast<int>(ranks.size()));
+    auto const total = suite::sum_of(team, 100);
+    if (!team.is_root()) return;
+    CHECK(ctx.rank() == ctx.size() - 1);
+    CHECK(total == 4950);
+  });
+}
 
 int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {

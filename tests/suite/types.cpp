@@ -1,7 +1,6 @@
 // Types that can be sent: bytes, vectors, strings, containers, types with serialize (also private), with
 // transfer_traits.
 #include <array>
-#include <atomic>
 #include <boost/serialization/access.hpp>
 #include <boost/serialization/split_free.hpp>
 #include <complex>
@@ -13,13 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "check.hpp"
 #include "skel/serialization.hpp"
-#include "skel/skel.hpp"
+#include "suite.hpp"
 
 namespace {
-
-using test::check;
 
 struct plain {
   double x = 0;
@@ -129,7 +125,7 @@ BOOST_SERIALIZATION_SPLIT_FREE(split)
 
 template <>
 struct skel::transfer_traits<negated> {
-  static inline std::atomic<int> packed = 0;
+  static inline thread_local int packed = 0;  // ranks may be threads
   static void pack(negated const& n, std::vector<std::byte>& out) {
     ++packed;
     skel::pack(-n.value, out);
@@ -146,11 +142,13 @@ struct skel::transfer_traits<foreign> {
   }
 };
 
+namespace suite::types {
+
 namespace {
 
 // `make(i)` is sent to the task and back, even if the schedule keeps it on the root.
 template <class Make>
-void there_and_back(skel::context& ctx, Make make, std::string const& what) {
+void there_and_back(skel::context& ctx, Make make) {
   constexpr int n = 40;
   using value = decltype(make(0));
   std::vector<value> got;
@@ -158,119 +156,64 @@ void there_and_back(skel::context& ctx, Make make, std::string const& what) {
       ctx, skel::on_root([&] { return std::views::iota(0, n) | std::views::transform(make); }),
       [](value const& v) { return v; }, skel::schedule::first_come{}, skel::into(got));
   if (!ctx.is_root()) return;
-  for (int i = 0; i < n; ++i) check(got.at(static_cast<std::size_t>(i)) == make(i), what + " there and back");
-}
-
-void all_types(skel::context& ctx) {
-  auto const text = [](int i) { return std::string(static_cast<std::size_t>(i), '\xff'); };
-  there_and_back(
-      ctx, [](int i) { return i; }, "int");
-  there_and_back(
-      ctx, [](int i) { return std::complex<double>(i, -i); }, "complex");
-  there_and_back(
-      ctx,
-      [](int i) {
-        return plain{i / 3.0, i};
-      },
-      "struct of numbers");
-  there_and_back(
-      ctx,
-      [](int i) {
-        return std::array<int, 3>{i, i + 1, i + 2};
-      },
-      "array");
-  there_and_back(ctx, text, "string");
-  there_and_back(
-      ctx,
-      [](int i) {
-        return std::vector<plain>(static_cast<std::size_t>(i), plain{1.5, i});
-      },
-      "vector of structs");
-  there_and_back(
-      ctx, [&](int i) { return std::vector<std::string>(3, text(i)); }, "vector of strings");
-  there_and_back(
-      ctx, [](int i) { return std::vector<bool>(static_cast<std::size_t>(i), i % 2 == 0); },
-      "vector of bool");
-  there_and_back(
-      ctx,
-      [&](int i) {
-        return std::map<int, std::string>{{i, text(i)}, {-1, "x"}};
-      },
-      "map");
-  there_and_back(
-      ctx,
-      [](int i) {
-        return std::set<int>{i, 2 * i};
-      },
-      "set");
-  there_and_back(
-      ctx, [&](int i) { return std::pair(i, text(i)); }, "pair");
-  there_and_back(
-      ctx, [&](int i) { return hidden(text(i)); }, "private serialize");
-  there_and_back(
-      ctx,
-      [&](int i) {
-        return outside{{{text(i), i * 0.5}}};
-      },
-      "free serialize");
-  there_and_back(
-      ctx,
-      [&](int i) {
-        return vendored{{{text(i), i * 0.5}}};
-      },
-      "serialize in boost::serialization");
-  there_and_back(
-      ctx,
-      [&](int i) {
-        return std::vector<vendored>(2, vendored{{{text(i), i * 0.5}}});
-      },
-      "vector of those");
-  there_and_back(
-      ctx,
-      [&](int i) {
-        return vendored_pair<std::vector<int>>{{i, 2 * i}, text(i)};
-      },
-      "template in boost::serialization");
-  there_and_back(
-      ctx, [&](int i) { return split{text(i)}; }, "split into save and load");
-  there_and_back(
-      ctx, [](int i) { return pointing(i); }, "bytes with a serialize");
-  there_and_back(
-      ctx, [](int i) { return std::vector<negated>(static_cast<std::size_t>(i), negated{i}); },
-      "vector of bytes with traits");
-  // Sends directly, since the root may have run all tasks of the farm above and sent none.
-  std::vector<std::byte> bytes;
-  auto const before = skel::transfer_traits<negated>::packed.load();
-  skel::pack(std::vector<negated>(2, negated{1}), bytes);
-  check(skel::transfer_traits<negated>::packed == before + 2, "traits are used for the elements of a vector");
-}
-
-void types_that_cannot_be_copied(skel::context& ctx) {
-  std::vector<int> got(50);
-  skel::farm(
-      ctx, skel::indices(50),
-      [](std::uint64_t i) { return foreign{std::make_unique<int>(static_cast<int>(i * i))}; },
-      skel::schedule::interleaved{}, [&](skel::task_id id, foreign&& f) { got.at(id) = *f.value; });
-  if (ctx.is_root()) check(got.at(7) == 49 && got.at(8) == 64, "transfer_traits");
-}
-
-void large_and_empty_results_mixed(skel::context& ctx) {
-  std::vector<std::vector<int>> got;
-  skel::farm(
-      ctx, skel::indices(40),
-      [](std::uint64_t i) { return std::vector<int>(i % 3 == 0 ? 0 : 200'000 + i, static_cast<int>(i)); },
-      skel::schedule::guided{}, skel::into(got));
-  if (!ctx.is_root()) return;
-  for (std::uint64_t i = 0; i < 40; ++i)
-    check(got.at(i) == std::vector<int>(i % 3 == 0 ? 0 : 200'000 + i, static_cast<int>(i)), "large results");
+  for (int i = 0; i < n; ++i) CHECK((got.at(static_cast<std::size_t>(i)) == make(i)));
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return skel::run_main(argc, argv, [](skel::context& ctx) {
-    all_types(ctx);
-    types_that_cannot_be_copied(ctx);
-    large_and_empty_results_mixed(ctx);
+TEST_CASE("values of all types travel to a task and back", "[types]") {
+  on_ranks([](skel::context& ctx) {
+    auto const text = [](int i) { return std::string(static_cast<std::size_t>(i), '\xff'); };
+    there_and_back(ctx, [](int i) { return i; });
+    there_and_back(ctx, [](int i) { return std::complex<double>(i, -i); });
+    there_and_back(ctx, [](int i) { return plain{i / 3.0, i}; });
+    there_and_back(ctx, [](int i) { return std::array<int, 3>{i, i + 1, i + 2}; });
+    there_and_back(ctx, text);
+    there_and_back(ctx, [](int i) { return std::vector<plain>(static_cast<std::size_t>(i), plain{1.5, i}); });
+    there_and_back(ctx, [&](int i) { return std::vector<std::string>(3, text(i)); });
+    there_and_back(ctx, [](int i) { return std::vector<bool>(static_cast<std::size_t>(i), i % 2 == 0); });
+    there_and_back(ctx, [&](int i) { return std::map<int, std::string>{{i, text(i)}, {-1, "x"}}; });
+    there_and_back(ctx, [](int i) { return std::set<int>{i, 2 * i}; });
+    there_and_back(ctx, [&](int i) { return std::pair(i, text(i)); });
+    there_and_back(ctx, [&](int i) { return hidden(text(i)); });
+    there_and_back(ctx, [&](int i) { return outside{{{text(i), i * 0.5}}}; });
+    there_and_back(ctx, [&](int i) { return vendored{{{text(i), i * 0.5}}}; });
+    there_and_back(ctx, [&](int i) { return std::vector<vendored>(2, vendored{{{text(i), i * 0.5}}}); });
+    there_and_back(ctx, [&](int i) { return vendored_pair<std::vector<int>>{{i, 2 * i}, text(i)}; });
+    there_and_back(ctx, [&](int i) { return split{text(i)}; });
+    there_and_back(ctx, [](int i) { return pointing(i); });
+    there_and_back(ctx, [](int i) { return std::vector<negated>(static_cast<std::size_t>(i), negated{i}); });
+    // Sends directly, since the root may have run all tasks of the farm above and sent none.
+    std::vector<std::byte> bytes;
+    auto const before = skel::transfer_traits<negated>::packed;
+    skel::pack(std::vector<negated>(2, negated{1}), bytes);
+    CHECK(skel::transfer_traits<negated>::packed == before + 2);
   });
 }
+
+TEST_CASE("types with transfer_traits need not be copied", "[types]") {
+  on_ranks([](skel::context& ctx) {
+    std::vector<int> got(50);
+    skel::farm(
+        ctx, skel::indices(50),
+        [](std::uint64_t i) { return foreign{std::make_unique<int>(static_cast<int>(i * i))}; },
+        skel::schedule::interleaved{}, [&](skel::task_id id, foreign&& f) { got.at(id) = *f.value; });
+    if (ctx.is_root()) CHECK(got.at(7) == 49);
+    if (ctx.is_root()) CHECK(got.at(8) == 64);
+  });
+}
+
+TEST_CASE("large and empty results may be mixed", "[types]") {
+  on_ranks([](skel::context& ctx) {
+    std::vector<std::vector<int>> got;
+    skel::farm(
+        ctx, skel::indices(40),
+        [](std::uint64_t i) { return std::vector<int>(i % 3 == 0 ? 0 : 200'000 + i, static_cast<int>(i)); },
+        skel::schedule::guided{}, skel::into(got));
+    if (!ctx.is_root()) return;
+    for (std::uint64_t i = 0; i < 40; ++i)
+      CHECK((got.at(i) == std::vector<int>(i % 3 == 0 ? 0 : 200'000 + i, static_cast<int>(i))));
+  });
+}
+
+}  // namespace suite::types
