@@ -6,12 +6,16 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "call/quantum.hpp"
 #include "call/user_code.hpp"
 #include "engine/exit_status.hpp"
 #include "run.hpp"
 
 namespace skel::detail {
+
+namespace {
+// Keeps a quantum's results in the cache until they are sent.
+constexpr std::size_t quantum_bytes = std::size_t{128} * 1024;
+}  // namespace
 
 bool farm_run::find_work(unsigned thread) {
   auto& t = state_[thread];
@@ -159,13 +163,14 @@ void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_
   worker_info const where{rank_, thread, threads_, engine_.place.device(thread)};
   double before = now();
   bool const limited = setup_.options.task_time_limit_seconds.has_value();
+  std::uint64_t const most = quantum_bytes / std::max<std::size_t>(1, setup_.traits.result_bytes);
   while (at < range.count) {
     std::uint64_t const end = std::min(range.count, at + (limited ? 1 : t.pace.slice()));
     std::uint64_t const first = at;
     auto const account = [&] {
       double const after = now();
-      t.pace.measured(at - first, after - before, batch.is_packed() ? batch.packed.size() : 0,
-                      setup_.traits.result_bytes);
+      bool const half_full = batch.is_packed() && batch.packed.size() > quantum_bytes / 2;
+      t.pace.measured(at - first, after - before, half_full ? std::min(most, t.pace.limit()) : most);
       before = after;
       if (limited) t.since = 0;
     };

@@ -9,9 +9,9 @@
 
 #include "audit_book.hpp"
 #include "call.hpp"
+#include "call/pace.hpp"
 #include "farm/role/member.hpp"
 #include "farm/role/root.hpp"
-#include "pace.hpp"
 #include "rank_check.hpp"
 #include "unsent.hpp"
 

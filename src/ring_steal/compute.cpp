@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "call/quantum.hpp"
 #include "call/user_code.hpp"
 #include "run.hpp"
 
@@ -41,8 +40,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
   auto const id = *role_.current();
   auto& d = debts_.at(id);
-  auto const most = std::min<std::size_t>(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum),
-                                          std::max(t.takes, fewest_taken));
+  auto const most = std::min<std::size_t>(t.pace.limit(), std::max(t.takes, fewest_taken));
   auto const share =
       (d.waiting->size() + waiting_threads_) / (waiting_threads_ + 1);  // leaves tasks for the other threads
   auto const taken = std::min(most, share);
@@ -77,7 +75,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
     t.takes = taken / 2;
   }
   clocks_[thread].tasks += q.tasks;
-  clocks_[thread].busy += q.busy;
+  clocks_[thread].busy += t.pace.take_busy();
   t.sum_tasks += q.tasks;
   if (auto const at = debts_.find(id); at != debts_.end()) {
     auto& mine = at->second;
@@ -102,22 +100,15 @@ void steal_run::run_slices(unsigned thread, quantum& q) {
   double before = now();
   double const end = before + quantum_seconds;
   while (t.bag->size() > 0) {
-    auto const most = tasks_in(slice_seconds, t.cost, most_tasks_of_quantum);
     std::uint64_t done = 0;
     auto const account = [&] {
       double const after = now();
       q.tasks += done;
-      q.busy += after - before;
-      if (done > 0) {
-        double const cost = std::max((after - before) / static_cast<double>(done), 1e-9);
-        // Bounded growth, so that one cheap task does not decide.
-        t.cost =
-            t.cost == 0 ? std::max(cost, slice_seconds / 16) : std::max(0.5 * (t.cost + cost), t.cost / 4);
-      }
+      t.pace.measured(done, after - before);
       before = after;
     };
     try {
-      work_.run(*t.bag, *t.sum, most, done, where);
+      work_.run(*t.bag, *t.sum, t.pace.slice(), done, where);
     } catch (...) {
       account();
       throw;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "call/pace.hpp"
 #include "call/peer_run.hpp"
 #include "recorder.hpp"
 #include "ring_steal/role/member.hpp"
@@ -44,7 +45,7 @@ class steal_run final : public peer_run {
   using loan_id = role::loan_id;
   // State of one compute thread. Padded, so that threads do not share cache lines.
   struct alignas(128) thread_state {
-    double cost = 0;                     // seconds per task, recent average
+    task_pace pace{{.weight = 0.5}};
     std::size_t takes = 0;               // tasks per quantum, recent average
     std::unique_ptr<task_bag> bag;       // the tasks in progress
     std::unique_ptr<merged_result> sum;  // the result of its tasks of debt `sum_of`
@@ -58,7 +59,6 @@ class steal_run final : public peer_run {
   struct quantum {
     bool alone = false;  // thieves wait for its end
     std::uint64_t tasks = 0;
-    double busy = 0;
   };
   struct debt {
     std::unique_ptr<task_bag> waiting;
