@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <tuple>
 
 #include "skel/detail/task_range.hpp"
 
@@ -30,6 +31,7 @@ class task_set {
   [[nodiscard]] range_list missing(task_id first, task_id last, task_set const& other) const;
   [[nodiscard]] std::size_t memory_words() const { return words_.size(); }
   friend bool operator==(task_set const&, task_set const&) = default;
+  auto fields() const { return std::tie(base_, count_, words_); }
 
  private:
   [[nodiscard]] std::uint64_t word(std::uint64_t index) const;

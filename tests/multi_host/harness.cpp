@@ -249,7 +249,7 @@ void world::check_done() const {
 }
 
 void node::add_to(role::digest& d) const {
-  d.add(worker.hash()).add(host.hash());
+  d.add(worker).add(host);
   for (auto const* jobs : {&waiting, &running}) {
     for (auto const& j : *jobs)
       d.add(static_cast<std::uint64_t>(j.what))

@@ -120,7 +120,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void check() const override;
   void check_done() const override;
   [[nodiscard]] bool may_blame(role::outcome const& how) const override;
-  void add_to(role::digest& d) const override { d.add(root_role_.hash()); }
+  void add_to(role::digest& d) const override { d.add(root_role_); }
 
   void finish(int rank, int which);
   [[nodiscard]] bool is_deadly(job const& j) const;

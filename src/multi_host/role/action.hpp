@@ -21,12 +21,13 @@ inline constexpr std::uint64_t default_left_alone = whole_unit / 8;
 using packet_id = std::uint64_t;
 
 namespace group_act {
+using role::operator==;
+
 /// Send `what` to `to`, possibly this rank itself. The engine attaches the pieces, cut from their unit, to
 /// `packet`; the results of its runs to `returned`; the results of the unit to `unit_done`.
 struct send {
   rank_id to = 0;
   group_message what;
-  friend bool operator==(send const&, send const&) = default;
 };
 
 // --- of a host, about its current term
@@ -38,23 +39,18 @@ struct read {
   std::uint64_t unit = 0;
   bool fresh = false;
   bool alone = false;
-  friend bool operator==(read const&, read const&) = default;
 };
 /// Keep the results of these pieces. They came with the current event and are the first for their pieces.
 struct keep {
   piece_run pieces;
-  friend bool operator==(keep const&, keep const&) = default;
 };
 /// The unit has all its results; call delivered() when they may leave.
 struct deliver {
   term_id term = 0;
   std::uint64_t unit = 0;
-  friend bool operator==(deliver const&, deliver const&) = default;
 };
 /// This rank no longer leads: drop its units, results and carried state.
-struct close {
-  friend bool operator==(close const&, close const&) = default;
-};
+struct close {};
 
 // --- of a worker
 /// Store the packet that came with the current event as packet `id`.
@@ -62,31 +58,25 @@ struct accept {
   packet_id id = 0;
   term_id term = 0;
   piece_run pieces;
-  friend bool operator==(accept const&, accept const&) = default;
 };
 /// Process these pieces of a packet on a compute thread and call finished(). Start nothing else while the
 /// worker runs_alone().
 struct execute {
   packet_id id = 0;
   piece_run pieces;
-  friend bool operator==(execute const&, execute const&) = default;
 };
 /// Drop packets and results of this term.
 struct forget {
   term_id term = 0;
-  friend bool operator==(forget const&, forget const&) = default;
 };
 
 // --- of the root
 /// Pass the results in the current message to the sink. They are the first for their unit.
 struct record {
   std::uint64_t unit = 0;
-  friend bool operator==(record const&, record const&) = default;
 };
 /// Start the clock: every host has read its first units.
-struct started {
-  friend bool operator==(started const&, started const&) = default;
-};
+struct started {};
 }  // namespace group_act
 
 /// drain: call quiet() once no thread is inside the user's functions.

@@ -20,14 +20,14 @@ void group_hosts::begin(group_table& table, std::vector<group_plan> const& plan,
 void group_hosts::lead(group_table& table, int g, group_actions& out) {
   auto& x = table.of(g);
   auto const first = table.first_unrecorded(x);
-  x.alone = suspects_.contains(first);
-  x.opened = false;
-  x.led_to = x.alone ? first + 1 : x.end;
-  for (auto u = first; u < x.led_to; ++u)
-    if (!x.alone && suspects_.contains(u)) x.led_to = u;
-  if (x.alone) suspects_.given(first, x.host);
+  x.led.alone = suspects_.contains(first);
+  x.led.opened = false;
+  x.led.end = x.led.alone ? first + 1 : x.end;
+  for (auto u = first; u < x.led.end; ++u)
+    if (!x.led.alone && suspects_.contains(u)) x.led.end = u;
+  if (x.led.alone) suspects_.given(first, x.host);
   out.push_back(act::send{x.host, group_msg::lead{x.term,
-                                                  {first, x.led_to, x.alone, x.led_to < x.end},
+                                                  {first, x.led.end, x.led.alone, x.led.end < x.end},
                                                   static_cast<std::uint64_t>(x.ranks),
                                                   !gone_}});
 }
@@ -35,9 +35,9 @@ void group_hosts::lead(group_table& table, int g, group_actions& out) {
 void group_hosts::lead_on(group_table& table, group_actions& out) {
   for (int g = 0; g < table.groups(); ++g) {
     auto const& x = table.of(g);
-    if (x.finished() || !table.hosted(x) || x.led_to >= x.end) continue;
+    if (x.finished() || !table.hosted(x) || x.led.end >= x.end) continue;
     auto const first = table.first_unrecorded(x);
-    if (first < x.led_to || suspects_.blames(first)) continue;
+    if (first < x.led.end || suspects_.blames(first)) continue;
     if (x.host == 0 && suspects_.contains(first) && table.others_live())
       table.cut(g, first);
     else
@@ -98,11 +98,6 @@ void group_hosts::maybe_go(group_table const& table, group_actions& out) {
   out.push_back(act::started{});
   for (auto const& g : table.all())
     if (g.host != no_rank) out.push_back(act::send{g.host, group_msg::go{g.term}});
-}
-
-void group_hosts::hash(digest& d) const {
-  suspects_.hash(d);
-  d.add(gone_);
 }
 
 }  // namespace skel::role

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "multi_host/role/group_table.hpp"
@@ -33,7 +34,7 @@ class group_hosts {
   [[nodiscard]] bool gone() const { return gone_; }
   [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
   friend bool operator==(group_hosts const&, group_hosts const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(suspects_, gone_); }
 
  private:
   [[nodiscard]] rank_id candidate(group_table const& table, int g) const;

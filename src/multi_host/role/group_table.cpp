@@ -94,7 +94,7 @@ bool group_table::free_to_move(rank_id r) const {
   auto const& m = members_[r];
   if (!m.alive) return false;
   int const led = leads(r);
-  if (led != no_group && (of(led).alone || (!hosts_help_ && m.group == no_group))) return false;
+  if (led != no_group && (of(led).led.alone || (!hosts_help_ && m.group == no_group))) return false;
   return m.group == no_group || of(m.group).finished() || of(m.group).now.left == 0;
 }
 
@@ -133,18 +133,6 @@ void group_table::order(rank_id r, term_id ended, group_actions& out) const {
 void group_table::move(rank_id r, int g, group_actions& out) {
   members_[r].group = g;
   order(r, 0, out);
-}
-
-void group_table::hash(digest& d) const {
-  auto const number = [](int n) { return static_cast<std::uint64_t>(n + 1); };
-  for (auto const& g : groups_) {
-    d.add(g.first).add(g.end).add(number(g.host)).add(g.term).add(g.done).add(g.led_to);
-    d.add(g.now.left).add(g.now.loaded).add(g.now.promised).add(g.now.whole);
-    d.add((g.alone ? 1U : 0U) + (g.opened ? 2U : 0U) + (g.now.suspects ? 4U : 0U) +
-          (g.now.last_resort ? 8U : 0U));
-  }
-  for (auto const& m : members_) d.add(number(m.group)).add((m.alive ? 1U : 0U) + (m.hello ? 2U : 0U));
-  d.add(recorded_.count()).add(recorded_.low_water());
 }
 
 }  // namespace skel::role

@@ -4,19 +4,26 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "multi_host/role/action.hpp"
 #include "multi_host/role/groups.hpp"
 #include "multi_host/role/root_config.hpp"
 #include "role/by_rank.hpp"
-#include "role/digest.hpp"
 #include "role/task_set.hpp"
 
 namespace skel::role {
 
 inline constexpr int no_group = -1;
 inline constexpr rank_id no_rank = -1;
+
+/// The units assigned to a group's host.
+struct units_led {
+  std::uint64_t end = 0;
+  bool alone = false;   ///< a single unit that was open on lost hosts
+  bool opened = false;  ///< the host has started to read it
+};
 
 /// What a group's host reports under its term, and what the root has sent to it.
 struct host_progress {
@@ -26,7 +33,6 @@ struct host_progress {
   bool suspects = false;       ///< pieces of lost ranks wait
   bool last_resort = false;    ///< its own rank may process them
   bool whole = false;          ///< it gives up no units
-  friend bool operator==(host_progress const&, host_progress const&) = default;
 };
 
 /// Who leads which units, and which rank works for which group. A regular value.
@@ -38,20 +44,16 @@ class group_table {
     int ranks = 1;           // as planned
     rank_id host = no_rank;
     term_id term = 0;
-    std::uint64_t led_to = 0;  // the end of the units assigned to its host
-    bool alone = false;        // they are a single unit that was open on lost hosts
-    bool opened = false;       // its host has started to read it
+    units_led led{};
     host_progress now{};
     [[nodiscard]] bool finished() const { return done == end - first; }
     [[nodiscard]] std::uint64_t missing() const { return (end - first - done) * whole_unit; }
-    friend bool operator==(group const&, group const&) = default;
   };
   struct member {
     bool alive = true;
     bool hello = false;
     int group = no_group;  // that it works for
     double power = 1;
-    friend bool operator==(member const&, member const&) = default;
   };
 
   group_table() = default;
@@ -93,7 +95,7 @@ class group_table {
   /// Lets the rank work for another group from now on.
   void move(rank_id r, int g, group_actions& out);
   friend bool operator==(group_table const&, group_table const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(groups_, members_, recorded_); }
 
  private:
   [[nodiscard]] std::uint64_t recorded_of(group const& g) const;

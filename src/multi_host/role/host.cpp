@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "multi_host/role/groups.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -207,14 +206,6 @@ void group_host::tick(group_actions& out) {
         verdict->work.unit, std::move(verdict->ranks), verdict->more,
         "piece " + std::to_string(verdict->work.piece) + " of unit " + std::to_string(verdict->work.unit)}});
   if (units_.has_suspects()) advance(out);  // a rank may have been heard from again
-}
-
-std::uint64_t group_host::hash() const {
-  digest d;
-  for (bool const flag : {active_, stopped_, alone_, more_, fresh_, reading_, loaded_}) d.add(flag);
-  units_.hash(d);
-  dealer_.hash(d);
-  return d.add(term_).add(next_).add(end_).add(told_.left).add(told_.suspects).add(told_.stale).value();
 }
 
 }  // namespace skel::role

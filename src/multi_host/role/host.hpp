@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "multi_host/role/action.hpp"
 #include "multi_host/role/piece_dealer.hpp"
@@ -15,7 +16,6 @@ struct group_host_config {
   std::uint64_t left_alone =
       default_left_alone;    ///< the root's threshold; the host reports when it is crossed
   unsigned most_losses = 2;  ///< of ranks with the same piece; 0: no limit
-  friend bool operator==(group_host_config const&, group_host_config const&) = default;
 };
 
 /// The host of a group, while this rank leads one. It records which worker has which pieces, so it hands out
@@ -61,7 +61,10 @@ class group_host {
   [[nodiscard]] open_units const& units() const { return units_; }
   [[nodiscard]] piece_dealer const& dealer() const { return dealer_; }
   friend bool operator==(group_host const&, group_host const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  auto fields() const {
+    return std::tie(active_, stopped_, term_, next_, end_, alone_, more_, fresh_, reading_, loaded_, units_,
+                    dealer_, told_);
+  }
 
  private:
   // The latest report to the root.
@@ -69,7 +72,6 @@ class group_host {
     std::uint64_t left = 0;
     bool suspects = false;
     bool stale = false;  // report again, even if nothing has changed
-    friend bool operator==(report const&, report const&) = default;
   };
 
   [[nodiscard]] bool in(term_id term) const { return active_ && !stopped_ && term == term_; }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "role/digest.hpp"
-
 namespace skel::role {
 
 namespace act = group_act;
@@ -188,23 +186,6 @@ void group_member::drop_if_draining() {
   running_.clear();
   done_.clear();
   asked_ = false;
-}
-
-std::uint64_t group_member::hash() const {
-  digest d;
-  auto const add = [&](auto const& parts) {
-    for (auto const& p : parts)
-      d.add(p.id).add(p.term).add(p.pieces.unit).add(p.pieces.first).add(p.pieces.count).add(p.suspect);
-    d.add(parts.size());
-  };
-  add(queue_);
-  add(suspects_);
-  add(running_);
-  add(done_);
-  d.add(static_cast<std::uint64_t>(host_.value_or(-1) + 1)).add(term_).add(asked_).add(next_id_).add(ticks_);
-  d.add(done_bytes_).add(reach_).add(pace_);
-  d.add(attendance_);
-  return d.value();
 }
 
 }  // namespace skel::role

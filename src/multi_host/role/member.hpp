@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "multi_host/role/action.hpp"
@@ -22,7 +23,6 @@ struct group_member_config {
   unsigned threads = 1;
   double power = 0;                                     ///< sent with its hello; 0: not measured
   std::uint64_t results_level = default_results_level;  ///< bytes of results to collect before returning them
-  friend bool operator==(group_member_config const&, group_member_config const&) = default;
 };
 
 /// Requests packets from its host and processes their pieces; the paper calls it a slave. Requests the next
@@ -67,7 +67,10 @@ class group_member {
   [[nodiscard]] bool waiting() const { return asked_; }
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
   friend bool operator==(group_member const&, group_member const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  auto fields() const {
+    return std::tie(attendance_, host_, term_, asked_, next_id_, queue_, suspects_, running_, done_,
+                    done_bytes_, pace_, reach_, ticks_);
+  }
 
  private:
   struct part {
@@ -76,7 +79,6 @@ class group_member {
     term_id term = 0;
     piece_run pieces;
     bool suspect = false;
-    friend bool operator==(part const&, part const&) = default;
   };
 
   [[nodiscard]] bool suspect_runs() const { return running_.size() == 1 && running_.front().suspect; }

@@ -2,7 +2,6 @@
 // attaches their bytes.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -21,7 +20,6 @@ struct piece_run {
   std::uint64_t unit = 0;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  friend auto operator<=>(piece_run const&, piece_run const&) = default;
 };
 
 /// Remaining work of a group is reported in thousandths of units.
@@ -29,6 +27,7 @@ inline constexpr std::uint64_t whole_unit = 1000;
 
 /// The term of a message to or from a host identifies the appointment that it concerns.
 namespace group_msg {
+using role::operator==;
 
 // --- from the root
 
@@ -38,7 +37,6 @@ struct units_to_lead {
   std::uint64_t end = 0;
   bool alone = false;  ///< open on lost hosts: read while nothing else runs on the rank, and send `opens`
   bool more = false;   ///< more units follow under the same term
-  friend bool operator==(units_to_lead const&, units_to_lead const&) = default;
 };
 /// To a rank: lead a group under this term. The same term again changes the end of the share, possibly after
 /// the share was complete.
@@ -47,19 +45,16 @@ struct lead {
   units_to_lead units{};
   std::uint64_t ranks = 1;  ///< of the group, as planned
   bool waits = false;       ///< hand out nothing before `go`
-  friend bool operator==(lead const&, lead const&) = default;
 };
 /// To a rank: work for this host of this term from now on.
 struct serve {
   std::optional<rank_id> host{};  ///< none: there is no work
   term_id term = 0;
   term_id ended = 0;  ///< everything that belongs to this term is void
-  friend bool operator==(serve const&, serve const&) = default;
 };
 /// To a host: every host has read its first unit; start to hand out pieces.
 struct go {
   term_id term = 0;
-  friend bool operator==(go const&, go const&) = default;
 };
 /// To a host: give up the end of your share.
 struct split {
@@ -67,14 +62,12 @@ struct split {
   std::uint64_t ranks = 0;  ///< that would take it
   double power = 0;         ///< of these ranks
   double staying = 0;       ///< power of the ranks that stay
-  friend bool operator==(split const&, split const&) = default;
 };
 
 /// To a host: whether its own rank may process suspects, because no other rank can.
 struct last_resort {
   term_id term = 0;
   bool allowed = false;
-  friend bool operator==(last_resort const&, last_resort const&) = default;
 };
 
 // --- between a worker and its host
@@ -84,21 +77,18 @@ struct request {
   term_id term = 0;
   std::uint64_t threads = 1;  ///< 0: withdraws the request; the worker has moved to another host
   std::uint64_t most = 0;     ///< the most pieces it accepts; 0: no limit
-  friend bool operator==(request const&, request const&) = default;
 };
 /// To the worker: these pieces, attached to the message.
 struct packet {
   term_id term = 0;
   piece_run pieces{};
   bool suspect = false;  ///< a single piece of lost ranks: process it while nothing else runs on the rank
-  friend bool operator==(packet const&, packet const&) = default;
 };
 /// To the host: this suspect starts now, and nothing else runs on the rank.
 struct begins {
   term_id term = 0;
   std::uint64_t unit = 0;
   std::uint64_t piece = 0;
-  friend bool operator==(begins const&, begins const&) = default;
 };
 /// To the host: the results of these pieces, attached to the message, and possibly the next request.
 struct returned {
@@ -106,7 +96,6 @@ struct returned {
   std::uint64_t threads = 0;  ///< 0: requests nothing
   std::uint64_t most = 0;     ///< as in request
   std::vector<piece_run> runs{};
-  friend bool operator==(returned const&, returned const&) = default;
 };
 
 // --- from a host to the root
@@ -114,33 +103,28 @@ struct returned {
 /// The host has read its first unit.
 struct loaded {
   term_id term = 0;
-  friend bool operator==(loaded const&, loaded const&) = default;
 };
 /// The host starts to read a unit that was open on lost hosts, and nothing else runs on the rank.
 struct opens {
   term_id term = 0;
   std::uint64_t unit = 0;
-  friend bool operator==(opens const&, opens const&) = default;
 };
 /// The work that the host has not handed out yet.
 struct left {
   term_id term = 0;
   std::uint64_t amount = 0;  ///< thousandths of units
   bool suspects = false;     ///< some pieces need a rank that has nothing else
-  friend bool operator==(left const&, left const&) = default;
 };
 /// A unit has all its results. They are attached to the message, unless they stay on the host.
 struct unit_done {
   term_id term = 0;
   std::uint64_t unit = 0;
-  friend bool operator==(unit_done const&, unit_done const&) = default;
 };
 /// The answer to `split`.
 struct let_go {
   term_id term = 0;
   std::uint64_t end = 0;   ///< the new end of its share
   std::uint64_t left = 0;  ///< remaining work of the share, in thousandths of units
-  friend bool operator==(let_go const&, let_go const&) = default;
 };
 
 }  // namespace group_msg

@@ -133,15 +133,4 @@ std::optional<suspects<piece_name>::verdict> open_units::tick() {
   return suspects_.tick();
 }
 
-void open_units::hash(digest& d) const {
-  for (auto const& [id, u] : units_) {
-    d.add(id).add((u.whole ? 1U : 0U) + (u.leaving ? 2U : 0U));
-    for (auto const p : u.pieces) d.add(static_cast<std::uint64_t>(p + 3));
-  }
-  d.add(suspects_);
-  for (auto const& p : begun_) d.add(p.unit).add(p.piece);
-  d.add(lost_);
-  d.add(units_.size()).add(begun_.size());
-}
-
 }  // namespace skel::role

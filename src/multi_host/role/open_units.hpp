@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "multi_host/role/message.hpp"
-#include "role/digest.hpp"
 #include "role/membership.hpp"
 #include "role/suspects.hpp"
 
@@ -76,7 +76,7 @@ class open_units {
   /// Waiting work of the units that have been read completely, in thousandths of units.
   [[nodiscard]] std::uint64_t left() const;
   friend bool operator==(open_units const&, open_units const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(units_, suspects_, begun_, lost_); }
 
  private:
   // The holder of a piece: a rank, or one of these.
@@ -89,7 +89,6 @@ class open_units {
     std::uint64_t next = 0;     // no piece before it is in the pool
     bool whole = false;         // read completely
     bool leaving = false;       // has all its results
-    friend bool operator==(open_unit const&, open_unit const&) = default;
   };
 
   void take_back(open_unit& u, piece_name piece, rank_id from);

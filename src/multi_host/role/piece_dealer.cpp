@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "role/deal.hpp"
-#include "role/digest.hpp"
 #include "skel/schedule.hpp"
 
 namespace skel::role {
@@ -91,14 +90,6 @@ void piece_dealer::give_suspects(term_id term, bool to_itself, open_units& units
     out.push_back(group_act::send{it->from, msg::packet{term, units.take_suspect(it->from), true}});
     it = waiting_.erase(it);
   }
-}
-
-void piece_dealer::hash(digest& d) const {
-  d.add((alone_ ? 1U : 0U) + (last_resort_ ? 2U : 0U) + (holds_ ? 4U : 0U));
-  for (auto const& r : waiting_) d.add(static_cast<std::uint64_t>(r.from));
-  for (auto const& [term, r] : early_) d.add(term).add(static_cast<std::uint64_t>(r.from));
-  for (auto const& [rank, n] : clients_) d.add(static_cast<std::uint64_t>(rank)).add(n);
-  d.add(waiting_.size());
 }
 
 }  // namespace skel::role

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,6 @@ class piece_dealer {
     rank_id from = 0;
     std::uint64_t threads = 1;
     std::uint64_t most = 0;  ///< pieces it accepts; 0: no limit
-    friend bool operator==(request const&, request const&) = default;
   };
 
   piece_dealer() = default;
@@ -54,7 +54,7 @@ class piece_dealer {
   /// Number of requests that wait.
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   friend bool operator==(piece_dealer const&, piece_dealer const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(alone_, last_resort_, holds_, waiting_, early_, clients_); }
 
  private:
   void give_suspects(term_id term, bool to_itself, open_units& units, group_actions& out);

@@ -94,7 +94,7 @@ void rank_moves::move_free_ranks(group_table& table, bool may_split, group_actio
 // Judges by the root's record; the host decides.
 bool rank_moves::splits(group_table const& table, int g, std::span<rank_id const> comers) const {
   auto const& x = table.of(g);
-  if (!splits_ || x.now.whole || x.led_to < x.end) return false;
+  if (!splits_ || x.now.whole || x.led.end < x.end) return false;
   return units_to_let_go({.left = static_cast<double>(x.now.left) / whole_unit,
                           .untouched = x.now.left / whole_unit,
                           .own_power = table.power(table.workers(g)),
@@ -115,7 +115,7 @@ void rank_moves::cut_share(group_table& table, group_hosts& hosts, int g, group_
   x.now.whole = m.end == x.end;
   if (x.now.whole) return;
   table.cut(g, m.end);
-  table.of(g).led_to = m.end;
+  table.of(g).led.end = m.end;
   ++split_;
   found_group(table, hosts, ranks, out);
 }
@@ -150,7 +150,7 @@ void rank_moves::employ_for_suspects(group_table& table, bool may_move, group_ac
   for (int g = 0; g < table.groups(); ++g) {
     auto& x = table.of(g);
     if (x.finished() || !table.hosted(x)) continue;
-    bool helped = x.now.left == 0 || (!x.now.suspects && !x.alone);
+    bool helped = x.now.left == 0 || (!x.now.suspects && !x.led.alone);
     for (rank_id r = 1; r < members.ranks() && !helped; ++r)
       helped = r != x.host && members[r].alive && members[r].group == g;
     if (rank_id const r = helped || !may_move ? no_rank : helper_for(table, g); r != no_rank) {

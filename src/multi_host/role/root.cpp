@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "role/digest.hpp"
-
 namespace skel::role {
 
 namespace act = group_act;
@@ -114,7 +112,7 @@ void group_root::on(rank_id from, call_message const& m, group_actions& out) {
 void group_root::on(rank_id from, group_msg::left const& m, group_actions& out) {
   if (auto const g = table_.led_by(from, m.term)) {
     auto& x = table_.of(*g);
-    x.now.left = m.amount + (x.end - x.led_to) * whole_unit;
+    x.now.left = m.amount + (x.end - x.led.end) * whole_unit;
     x.now.suspects = m.suspects;
   }
   advance(out);
@@ -123,7 +121,7 @@ void group_root::on(rank_id from, group_msg::left const& m, group_actions& out) 
 void group_root::on(rank_id from, group_msg::opens const& m, group_actions& /*out*/) {
   if (auto const g = table_.led_by(from, m.term)) {
     auto& x = table_.of(*g);
-    x.opened = x.alone && m.unit == table_.first_unrecorded(x);
+    x.led.opened = x.led.alone && m.unit == table_.first_unrecorded(x);
   }
 }
 
@@ -177,14 +175,6 @@ std::string group_root::waits_for() const {
               std::to_string(x.end - 1) + " from rank " + std::to_string(x.host) + " with " +
               std::to_string(table_.workers(g).size()) + " ranks";
   return formed_ ? text : "ranks to say hello";
-}
-
-std::uint64_t group_root::hash() const {
-  digest d;
-  table_.hash(d);
-  hosts_.hash(d);
-  d.add(formed_).add(trial_);
-  return d.value();
 }
 
 }  // namespace skel::role

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "multi_host/role/group_hosts.hpp"
@@ -55,7 +56,7 @@ class group_root {
   /// Describes what the root waits for, for error reports.
   [[nodiscard]] std::string waits_for() const;
   friend bool operator==(group_root const&, group_root const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  auto fields() const { return std::tie(table_, hosts_, formed_, trial_); }
 
  private:
   [[nodiscard]] bool ready() const;

@@ -14,7 +14,6 @@ struct group_measures {
   bool splits = true;      ///< moved ranks may lead whole units, if enough are left
   bool hosts_help = true;  ///< hosts process pieces, too
   bool preloads = false;   ///< hosts hand out pieces once every host has read its first unit
-  friend bool operator==(group_measures const&, group_measures const&) = default;
 };
 
 struct group_root_config {

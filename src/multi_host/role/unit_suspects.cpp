@@ -10,14 +10,14 @@ void unit_suspects::add_units_of(rank_id host, group_table const& table) {
   if (!on_) return;
   for (auto const& g : table.all()) {
     if (g.host != host || g.finished()) continue;
-    if (g.alone && !g.opened) {
+    if (g.led.alone && !g.led.opened) {
       units_.take_back(host);  // the host had not opened it
       continue;
     }
-    std::uint64_t open = g.alone ? 1 : most_open_;
-    for (auto u = table.first_unrecorded(g); u < g.led_to && open > 0; ++u) {
+    std::uint64_t open = g.led.alone ? 1 : most_open_;
+    for (auto u = table.first_unrecorded(g); u < g.led.end && open > 0; ++u) {
       if (table.has_result(u)) continue;
-      units_.add(u, host, g.alone);
+      units_.add(u, host, g.led.alone);
       --open;
     }
   }
@@ -34,12 +34,6 @@ std::optional<blamed> unit_suspects::verdict() {
   if (!verdict || verdict_ticks_ <= blame_patience) return std::nullopt;
   return blamed{verdict->work, std::move(verdict->ranks), verdict->more,
                 "reading unit " + std::to_string(verdict->work) + " or one of its pieces"};
-}
-
-void unit_suspects::hash(digest& d) const {
-  d.add(units_);
-  d.add(lost_);
-  d.add(verdict_ticks_);
 }
 
 }  // namespace skel::role

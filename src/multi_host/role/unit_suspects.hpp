@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 
 #include "multi_host/role/group_table.hpp"
 #include "role/call_message.hpp"
@@ -37,7 +38,7 @@ class unit_suspects {
   [[nodiscard]] bool contains(std::uint64_t unit) const { return units_.contains(unit); }
   [[nodiscard]] bool blames(std::uint64_t unit) const { return units_.blames(unit); }
   friend bool operator==(unit_suspects const&, unit_suspects const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(units_, lost_, verdict_ticks_); }
 
  private:
   bool on_ = true;
