@@ -48,10 +48,10 @@ struct bsp_options {
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "bsp"
-  /// A superstep that was running on one more lost rank than this ends the run with task_error.
-  /// Each loss must happen in another attempt at the same superstep. The superstep is then likely
-  /// to end the remaining ranks too. 1 counts as 2; 0: never.
-  unsigned max_losses_per_task = 2;
+  /// A superstep that was running on this many lost ranks, each in another attempt at it, ends the run with
+  /// task_error, since it probably ended them. One more than elsewhere: every rank runs the superstep, so
+  /// that two losses from other causes may meet in a long one. 1 counts as 2, 0: never.
+  unsigned max_losses_per_task = 3;
   /// Saves the state of all ranks at the end of supersteps, and before the call ends early. After the loss of
   /// a rank the others resume from there, and so does a later run (docs/bsp.md, docs/reference/rollback.md).
   std::optional<checkpoint_options> checkpoint{};

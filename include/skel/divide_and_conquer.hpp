@@ -97,8 +97,8 @@ struct divide_and_conquer_options {
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: the kind's name
-  /// Number of lost ranks that worked on the same problem after which the call ends with
-  /// task_error. The problem is then likely to end the remaining ranks too. 0: never.
+  /// A problem that was running on this many lost ranks, after the one whose share it was, ends the run with
+  /// task_error, since it probably ended them. 0: never.
   unsigned max_losses_per_task = 2;
 };
 

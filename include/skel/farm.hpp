@@ -42,8 +42,8 @@ struct farm_options {
   /// What happens when a task throws: the run ends (on_error::stop), the task runs again (retry), or
   /// the run goes on without it (collect).
   error_policy on_error{};
-  /// A task that was running on this many lost ranks ends the run with task_error, since it
-  /// probably killed them; with on_error::collect it is left out. 0: no limit.
+  /// A task that was running on this many lost ranks ends the run with task_error, since it probably ended
+  /// them; with on_error::collect it is left out. 1 counts as 2, 0: never.
   unsigned max_losses_per_task = 2;
   /// A task that runs for longer than this has failed. Since nothing can interrupt it, its rank prints
   /// a line and ends its process, and the others go on as after any loss. The root cannot be

@@ -59,8 +59,7 @@ template <class T>
 /// states on the root, otherwise as above, and the report of the latest run.
 ///
 /// Throws as bsp() and gather() do; lost_rank_error only if the root is lost, if the program has no `split`
-/// and the checkpoint is of more ranks, or if parts of more runs than bsp_options::max_losses_per_task are
-/// lost.
+/// and the checkpoint is of more ranks, or if parts of bsp_options::max_losses_per_task runs are lost.
 template <bsp_program P>
 [[nodiscard]] result<std::optional<std::vector<typename P::state>>> gather(context& ctx, P const& program,
                                                                            bsp_options const& options = {});

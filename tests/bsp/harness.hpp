@@ -45,7 +45,7 @@ struct scenario : harness_common::peer_scenario {
   int damages = 0;            // number of written parts that become unreadable
   int reruns = 0;             // how often the whole job is killed and another one resumes
   bool commits_hang = false;  // no commit ever ends
-  unsigned max_losses = 2;    // tolerated losses in one superstep; one more blames it
+  unsigned max_losses = 3;    // losses in one superstep that blame it
   // The rank with the last cell dies in this superstep, unless it is the root; ~0: while it restores.
   std::optional<std::uint64_t> poison{};
   static constexpr std::uint64_t restoring = ~std::uint64_t{0};

@@ -299,7 +299,7 @@ std::set<int> world::losses_at(superstep step) const {
 }
 
 bool world::to_blame(superstep step) const {
-  return scenario_->max_losses > 0 && losses_at(step).size() > std::max(2U, scenario_->max_losses);
+  return scenario_->max_losses > 0 && losses_at(step).size() >= std::max(2U, scenario_->max_losses);
 }
 
 void world::expect_blame(act::blame const& b) const {

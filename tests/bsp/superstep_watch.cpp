@@ -20,7 +20,7 @@ void begin(superstep_watch& w, std::vector<int> const& members, std::uint64_t fi
 }
 
 // Loses three ranks in superstep 5, each in a separate epoch.
-superstep_watch three_losses(unsigned max_losses = 2) {
+superstep_watch three_losses(unsigned max_losses = 3) {
   superstep_watch w(max_losses);
   begin(w, {0, 1, 2, 3, 4}, 0, 5);
   w.lost(4);
@@ -53,16 +53,19 @@ TEST_CASE("the third loss in a superstep blames it, after some ticks") {
   CHECK(v->ranks == std::vector{4, 3, 2});
 }
 
-TEST_CASE("losses up to the limit blame no superstep; limit 0 never does") {
-  superstep_watch w;
-  begin(w, {0, 1, 2}, 0, 5);
-  w.lost(2);
-  begin(w, {0, 1}, 0, 5);
-  w.lost(1);
-  CHECK_FALSE(w.blames());
+TEST_CASE("as many losses as the limit blame a superstep, at least two; limit 0 never does") {
+  for (unsigned const limit : {0U, 1U, 2U, 3U}) {
+    INFO("limit " << limit);
+    superstep_watch w(limit);
+    begin(w, {0, 1, 2}, 0, 5);
+    w.lost(2);
+    CHECK_FALSE(w.blames());
+    begin(w, {0, 1}, 0, 5);
+    w.lost(1);
+    CHECK(w.blames() == (limit == 1 || limit == 2));
+  }
   CHECK_FALSE(three_losses(0).blames());
-  CHECK_FALSE(three_losses(3).blames());
-  CHECK(three_losses(1).blames());
+  CHECK_FALSE(three_losses(4).blames());
 }
 
 TEST_CASE("a rank that is heard again does not count") {

@@ -36,7 +36,7 @@ auto gather_repeatedly(context& ctx, P const& program, bsp_options const& option
       auto parts = gathered(run);
       return {std::move(parts), std::move(run.report)};
     } catch (lost_rank_error const& e) {
-      bool const deadly = options.max_losses_per_task != 0 && losses > options.max_losses_per_task;
+      bool const deadly = options.max_losses_per_task != 0 && losses >= options.max_losses_per_task;
       if (e.rank() == 0 || deadly) throw;
     }
   }

@@ -31,8 +31,8 @@ struct bsp_root_config {
   std::uint64_t stamp = 0;               ///< of the generations of this run
   std::uint64_t newest = 0;              ///< no generation in the store has a larger number
   std::vector<bsp_generation> usable{};  ///< generations to resume from, in order of preference
-  unsigned max_losses = 2;  ///< losses in the same superstep before it is blamed, minus one; 0: never
-  bool saves = false;       ///< there is a store for checkpoints
+  unsigned max_losses = 3;               ///< losses in the same superstep before it is blamed; 0: never
+  bool saves = false;                    ///< there is a store for checkpoints
 };
 
 /// - A new epoch begins with all living ranks from the newest generation that can be restored: at

@@ -45,7 +45,7 @@ void superstep_watch::lost(rank_id rank) {
   latest_ = oldest;
   // Every member of an epoch computes a part of the suspected superstep.
   if (suspects_.contains(oldest)) suspects_.given(oldest, rank);
-  suspects_.add(oldest, rank, false);
+  suspects_.add(oldest, rank, true);
 }
 
 std::optional<superstep_watch::verdict> superstep_watch::tick() {

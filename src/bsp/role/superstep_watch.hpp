@@ -18,7 +18,7 @@ namespace skel::role {
 /// die together. Once all members finish a superstep, the losses before it no longer count.
 ///
 /// The next epoch may cut the state differently, so it is unknown whether the next rank lost computed the
-/// same part. A superstep is therefore blamed after one loss more than `max_losses`, see role/suspects.hpp.
+/// same part. bsp_options therefore has a larger default than the other skeletons.
 ///
 /// A regular value.
 class superstep_watch {
@@ -27,7 +27,7 @@ class superstep_watch {
   using superstep = std::optional<std::uint64_t>;
   using verdict = suspects<superstep>::verdict;
 
-  explicit superstep_watch(unsigned max_losses = 2) : suspects_(max_losses) {}
+  explicit superstep_watch(unsigned max_losses = 3) : suspects_(max_losses) {}
 
   /// An epoch begins with superstep `first`.
   void begin(std::vector<rank_id> const& members, superstep first);
