@@ -77,13 +77,13 @@ struct multi_host_options {
   /// share, so that all ranks end together.
   double sink_cost = 0;
   unit_results results = unit_results::in_order;  ///< where results go
-  /// A piece that was being processed on this many lost ranks, or a unit that was open on this many
-  /// lost hosts, ends the run with task_error. 0: never.
+  stop_condition stop{};                          ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};     ///< ends the run early; empty: no limit
+  std::string label{};                            ///< shown by progress and trace; default: "multi_host"
+  /// A piece that was running on this many lost ranks, or a unit that was open on this many lost hosts, ends
+  /// the run with task_error, since it probably ended them. 1 counts as 2, 0: never.
   unsigned max_losses_per_task = 2;
-  stop_condition stop{};                       ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
-  std::string label{};                         ///< shown by progress and trace; default: "multi_host"
-  multi_host_measures measures{};              ///< against idle ranks
+  multi_host_measures measures{};  ///< against idle ranks
 };
 
 /// While a job reads a unit, it calls ready(n) to let the first n pieces be processed at once.

@@ -14,10 +14,26 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "skel/farm.hpp"
 #include "skel/serialization.hpp"
+#include "skel/skel.hpp"
 
 namespace {
+
+// Every skeleton has these options, in this order.
+template <class Options>
+bool shares_options() {
+  Options const o{.stop = {}, .time_limit_seconds = 1.0, .label = "x", .max_losses_per_task = 1};
+  return std::is_same_v<decltype(o.stop), skel::stop_condition const> &&
+         std::is_same_v<decltype(o.time_limit_seconds), std::optional<double> const> &&
+         std::is_same_v<decltype(o.label), std::string const> &&
+         std::is_same_v<decltype(o.max_losses_per_task), unsigned const>;
+}
+// Those that save checkpoints have this one after them.
+template <class Options>
+bool saves_checkpoints() {
+  Options const o{.max_losses_per_task = 1, .checkpoint = skel::checkpoint_options{}};
+  return std::is_same_v<decltype(o.checkpoint), std::optional<skel::checkpoint_options> const>;
+}
 
 class secret {
  public:
@@ -162,6 +178,17 @@ T there_and_back(T const& value) {
 }
 
 }  // namespace
+
+TEST_CASE("the options that skeletons share have the same types and order") {
+  CHECK(shares_options<skel::farm_options>());
+  CHECK(shares_options<skel::ring_steal_options>());
+  CHECK(shares_options<skel::divide_and_conquer_options>());
+  CHECK(shares_options<skel::multi_host_options>());
+  CHECK(shares_options<skel::bsp_options>());
+  CHECK(saves_checkpoints<skel::farm_options>());
+  CHECK(saves_checkpoints<skel::ring_steal_options>());
+  CHECK(saves_checkpoints<skel::bsp_options>());
+}
 
 TEST_CASE("values of every kind come back from their bytes") {
   CHECK(there_and_back(42) == 42);
