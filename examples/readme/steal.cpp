@@ -19,8 +19,7 @@ struct partitions {  // of a number into parts, the largest first: a task is wha
 int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [](skel::context& ctx) {
     auto const open = [] { return std::vector{partitions::task{50, 50}}; };  // on the root
-    auto const [count, report] =
-        skel::ring_steal(ctx, skel::on_root(open), partitions{}, {.take = skel::schedule::steal_size::half});
+    auto const [count, report] = skel::ring_steal(ctx, skel::on_root(open), partitions{});
     if (ctx.is_root())
       std::printf("%llu partitions on %d ranks\n", static_cast<unsigned long long>(count), report.ranks);
   });

@@ -53,15 +53,14 @@ std::string problem_text(uts_parameters const& p) {
                      p.depth, p.branching, p.probability, p.children, p.shift, p.seed);
 }
 
-skel::ring_steal_options steal_options(skel::program::common_options const& common, options const& o,
-                                       std::string const& problem) {
-  skel::ring_steal_options steal;
-  steal.checkpoint = common.checkpoint("skel-search", problem);
+skel::schedule::stealing stealing_of(options const& o) {
   auto const ring = skel::any_schedule(fmt::format("ring:take={},order={}", o.take, o.order)).policy();
-  steal.take = ring.take;
-  steal.order = ring.order;
-  steal.label = "search";
-  return steal;
+  return {ring.take, ring.order};
+}
+
+skel::ring_steal_options steal_options(skel::program::common_options const& common,
+                                       std::string const& problem) {
+  return {.label = "search", .checkpoint = common.checkpoint("skel-search", problem)};
 }
 
 // Prints the result and adds it to the report. With --verify, fails if another method gives another
@@ -88,8 +87,8 @@ skel::program::run_outcome search_tree(skel::context& ctx, skel::program::common
   auto const tree = parse_tree(o.tree);
   tree_search const job{uts_tree(tree.parameters)};
   auto const open = [&] { return std::vector<uts_node>{job.tree.root()}; };
-  auto const [found, run] = skel::ring_steal(ctx, skel::on_root(open), job,
-                                             steal_options(common, o, problem_text(tree.parameters)));
+  auto const [found, run] = skel::ring_steal(ctx, skel::on_root(open), job, stealing_of(o),
+                                             steal_options(common, problem_text(tree.parameters)));
   if (!ctx.is_root() || run.stopped_early) return {run, {}, {}, {}};
   std::string other;
   if (common.verify) {
@@ -105,8 +104,8 @@ skel::program::run_outcome search_queens(skel::context& ctx, skel::program::comm
                                          options const& o) {
   unsigned const n = *o.queens;
   auto const open = [] { return std::vector<placement>{placement{}}; };
-  auto const [solutions, run] = skel::ring_steal(ctx, skel::on_root(open), queens_search{n},
-                                                 steal_options(common, o, fmt::format("queens {}", n)));
+  auto const [solutions, run] = skel::ring_steal(ctx, skel::on_root(open), queens_search{n}, stealing_of(o),
+                                                 steal_options(common, fmt::format("queens {}", n)));
   if (!ctx.is_root() || run.stopped_early) return {run, {}, {}, {}};
   auto const text = [](std::uint64_t count) { return fmt::format("{} solutions", count); };
   return finish(common, run, text(solutions), {{"solutions", solutions}}, {{"queens", std::to_string(n)}},

@@ -35,14 +35,12 @@ namespace skel {
 
 /// Options of a ring_steal call. The same on every rank.
 struct ring_steal_options {
-  schedule::steal_size take = schedule::steal_size::half;       ///< number of waiting tasks that a thief gets
-  schedule::ring_order order = schedule::ring_order::doubling;  ///< order in which a thief asks other ranks
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "ring_steal"
-  /// Number of ranks that were lost while each ran the same task alone, after which the run ends with
-  /// task_error: the task is likely to end the remaining ranks too. The first lost rank
-  /// that had borrowed it does not count, unless only the root is left to run it. 0: never.
+  /// A task that was running on this many lost ranks ends the run with task_error, since it probably ended
+  /// them. Of the tasks that the first of them had borrowed, it is unknown which ran: one rank more is lost,
+  /// unless only the root is left. 1 counts as 2, 0: never.
   unsigned max_losses_per_task = 2;
   /// Saves the merged result and the remaining tasks, periodically and at the end. A later run, on
   /// any number of ranks, resumes from there (docs/reference/rollback.md).
@@ -195,7 +193,13 @@ concept spawning_task = (detail::runs_tasks<Job> || detail::runs_tasks_with_work
 /// protocol_error if the ranks do not make the same call; lost_rank_error, on the other ranks, if
 /// the root is lost.
 ///
+/// `how` says what a thief gets, and which ranks it asks.
+///
 /// Source: [Lee97, §3]. docs/explanation/work-stealing.md describes the protocol.
+template <task_source Source, class Job, std::same_as<schedule::stealing> S>
+result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job, S const& how,
+                                          ring_steal_options const& options = {});
+/// The same with schedule::stealing{}.
 template <task_source Source, class Job>
 result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
                                           ring_steal_options const& options = {});

@@ -184,6 +184,13 @@ struct ring {
   [[nodiscard]] farm_policy policy() const;
 };
 
+/// How ring_steal balances. Its tasks all begin on the root, so a thief searches at growing distances; a
+/// farm's ring begins with a deal, and finds work nearby (docs/reference/ring-steal.md).
+struct stealing {
+  steal_size take = steal_size::half;       ///< number of waiting tasks that a thief gets
+  ring_order order = ring_order::doubling;  ///< order in which a thief asks other ranks
+};
+
 }  // namespace schedule
 
 /// Satisfied by the presets of namespace schedule, farm_policy and any_schedule.

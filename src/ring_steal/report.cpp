@@ -8,9 +8,9 @@ namespace skel::detail {
 
 void steal_run::describe(report& r) const {
   r.skeleton = "ring_steal";
-  r.schedule = detail::format("ring:take={}", to_string(options_.take));
-  if (options_.order != schedule::ring_order::doubling)
-    detail::append_format(r.schedule, ",order={}", to_string(options_.order));
+  r.schedule = detail::format("ring:take={}", to_string(how_.take));
+  if (how_.order != schedule::ring_order::doubling)
+    detail::append_format(r.schedule, ",order={}", to_string(how_.order));
   r.results = "merged";
   r.steals = steals_ + role_.steals();
   r.tasks_handed_out_again = taken_back_ + role_.taken_back();

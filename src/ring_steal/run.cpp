@@ -51,9 +51,11 @@ bool has_result(role::outcome const& o) {
 
 }  // namespace
 
-steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total)
+steal_run::steal_run(context& ctx, steal_work& work, schedule::stealing const& how,
+                     ring_steal_options const& options, merged_result& total)
     : peer_run(ctx, call_options_of(options, "ring_steal"), "ring_steal"),
       work_(work),
+      how_(how),
       options_(options),
       total_(total),
       state_(threads_),
@@ -67,12 +69,12 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   c.self = rank_;
   c.root = root_;
   c.ranks = all_ranks();
-  c.order = options_.order;
+  c.order = how_.order;
   c.records = options_.checkpoint.has_value();
   c.most_losses = options_.max_losses_per_task;
   if (auto const tasks = work.tasks()) call_.add("tasks", *tasks);
-  call_.add("take", options_.take == schedule::steal_size::one ? "one" : "half")
-      .add("order", static_cast<int>(options_.order))
+  call_.add("take", how_.take == schedule::steal_size::one ? "one" : "half")
+      .add("order", static_cast<int>(how_.order))
       .add("max_losses_per_task", options_.max_losses_per_task)
       .add("checkpoint", c.records)
       .add_types("types", work.types())
@@ -227,8 +229,7 @@ void steal_run::fail_task(std::string text) {
 void steal_run::pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out) {
   auto& waiting = *debts_.at(of).waiting;
   auto const given = work_.make_bag();
-  auto const n =
-      options_.take == schedule::steal_size::one ? 1 : std::max<std::size_t>(1, waiting.size() / 2);
+  auto const n = how_.take == schedule::steal_size::one ? 1 : std::max<std::size_t>(1, waiting.size() / 2);
   work_.move_oldest(waiting, n, *given);
   bytes::put_varint(out, 1);
   auto const begin = static_cast<std::ptrdiff_t>(out.size());
@@ -376,9 +377,9 @@ void steal_run::on_tick(double t) {
   after_tick(t);
 }
 
-report run_ring_steal(context& ctx, steal_work& work, ring_steal_options const& options,
-                      merged_result& total) {
-  steal_run run(ctx, work, options, total);
+report run_ring_steal(context& ctx, steal_work& work, schedule::stealing const& how,
+                      ring_steal_options const& options, merged_result& total) {
+  steal_run run(ctx, work, how, options, total);
   report r;
   try {
     r = run.execute();

@@ -27,7 +27,8 @@ inline constexpr double suspects_interval = 50e-3;
 /// overhead is negligible even for tasks of a tenth of a microsecond.
 class steal_run final : public peer_run {
  public:
-  steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total);
+  steal_run(context& ctx, steal_work& work, schedule::stealing const& how, ring_steal_options const& options,
+            merged_result& total);
   ~steal_run() override;
 
   void on_lost(int rank) override;
@@ -122,6 +123,7 @@ class steal_run final : public peer_run {
   void record();
 
   steal_work& work_;
+  schedule::stealing how_;
   ring_steal_options options_;
   merged_result& total_;
 

@@ -28,7 +28,8 @@ struct outcome {
 
 // Runs a search that ends early after about `most` tasks.
 outcome search(int ranks, int threads, tree t, skel::ring_steal_options options, int most = 1 << 30,
-               std::function<void(hub::job&, std::atomic<int>&)> const& trouble = {}) {
+               std::function<void(hub::job&, std::atomic<int>&)> const& trouble = {},
+               skel::schedule::stealing const& how = {}) {
   outcome all;
   std::atomic<int> started{0};
   std::atomic<bool> over{false};
@@ -49,7 +50,7 @@ outcome search(int ranks, int threads, tree t, skel::ring_steal_options options,
         if (mine) over = true;
       }
     } const end{ctx.is_root(), over};
-    auto const found = skel::ring_steal(ctx, root_node(), t, options);
+    auto const found = skel::ring_steal(ctx, root_node(), t, how, options);
     if (!ctx.is_root()) return;
     all.result = found.value;
     all.report = found.report;
@@ -60,12 +61,8 @@ outcome search(int ranks, int threads, tree t, skel::ring_steal_options options,
   return all;
 }
 
-skel::ring_steal_options options_for(store_of_three const& where, bool resume,
-                                     skel::schedule::steal_size take = skel::schedule::steal_size::half) {
-  skel::ring_steal_options o;
-  o.take = take;
-  o.checkpoint = where.options(resume);
-  return o;
+skel::ring_steal_options options_for(store_of_three const& where, bool resume) {
+  return {.checkpoint = where.options(resume)};
 }
 
 }  // namespace
@@ -84,13 +81,13 @@ TEST_CASE("a search resumes an earlier one, on any number of ranks and threads")
                         trial{2, 1, 5, 1, skel::schedule::steal_size::one}}) {
     INFO(x.ranks << " ranks, then " << x.later);
     store_of_three const where;
-    auto const first = search(x.ranks, x.threads, t, options_for(where, false, x.take), 300);
+    auto const first = search(x.ranks, x.threads, t, options_for(where, false), 300, {}, {x.take});
     for (auto const& e : first.errors) CHECK(e.empty());
     CHECK(first.report.stopped_early);
     CHECK(first.result == first.started);
     CHECK(first.report.tasks == first.started);  // an early end loses no result
     CHECK(first.report.checkpoint->saved >= 2);  // one before any task has begun, and the last
-    auto const second = search(x.later, x.threads_later, t, options_for(where, true, x.take));
+    auto const second = search(x.later, x.threads_later, t, options_for(where, true), 1 << 30, {}, {x.take});
     for (auto const& e : second.errors) CHECK(e.empty());
     CHECK(second.restored() == first.started);
     CHECK(second.started + second.restored() == whole);

@@ -63,7 +63,8 @@ TEST_CASE("every node is counted once, and every rank has the number", "[steal]"
   on_ranks([](skel::context& ctx) {
     for (auto const take : {skel::schedule::steal_size::half, skel::schedule::steal_size::one})
       for (int depth : {0, 1, 5, 11}) {
-        auto const all = skel::ring_steal(ctx, root_node(), ternary{depth}, {.take = take});
+        auto const all =
+            skel::ring_steal(ctx, root_node(), ternary{depth}, skel::schedule::stealing{.take = take});
         CHECK(all.value == nodes(depth));
         CHECK(all.report.tasks == nodes(depth));
         CHECK(all.report.skeleton == "ring_steal");
@@ -101,7 +102,8 @@ TEST_CASE("a rank that steals in another way is named", "[steal]") {
     bool const other = ctx.rank() == ctx.size() - 1;
     auto const e = thrown_by<skel::protocol_error>(ctx, [&] {
       skel::ring_steal(ctx, root_node(), ternary{9},
-                       {.take = other ? skel::schedule::steal_size::one : skel::schedule::steal_size::half});
+                       skel::schedule::stealing{.take = other ? skel::schedule::steal_size::one
+                                                              : skel::schedule::steal_size::half});
     });
     CHECK(contains(e.what(), "rank " + std::to_string(ctx.size() - 1) + " made another skeleton call"));
     next_call_works(ctx);
@@ -152,9 +154,9 @@ TEST_CASE("a search that stops at its first solution returns it on every rank", 
       std::atomic<std::uint64_t> started = 0;
       first_solution const search{ctx.rank() == ctx.size() - 1, &started};
       skel::ring_steal_options options;
-      options.take = take;
       options.stop = search.found.get_token();
-      auto const all = skel::ring_steal(ctx, root_node(), search, options);
+      auto const all =
+          skel::ring_steal(ctx, root_node(), search, skel::schedule::stealing{.take = take}, options);
       CHECK(all.report.stopped_early);
       CHECK(all.value >= first_solution::solution);
       CHECK(all.value % first_solution::solution == all.report.tasks);

@@ -212,8 +212,8 @@ class steal_work_of final : public steal_work {
 
 }  // namespace detail
 
-template <task_source Source, class Job>
-skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
+template <task_source Source, class Job, std::same_as<schedule::stealing> S>
+skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job, S const& how,
                                                 ring_steal_options const& options) {
   static_assert(
       spawning_task<Job>,
@@ -249,13 +249,19 @@ skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, J
       detail::require_all_held<task>(detail::steal_task_name, source);
       detail::steal_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
       detail::typed_merged<result> total;
-      all.report = detail::run_ring_steal(ctx, work, options, total);
+      all.report = detail::run_ring_steal(ctx, work, how, options, total);
       all.value = std::move(total.value);
     }
     return all;
   } else {
     return {};
   }
+}
+
+template <task_source Source, class Job>
+skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
+                                                ring_steal_options const& options) {
+  return ring_steal(ctx, source, job, schedule::stealing{}, options);
 }
 
 // Anything else than a source.

@@ -18,6 +18,9 @@
 namespace skel {
 
 struct ring_steal_options;
+namespace schedule {
+struct stealing;
+}
 
 namespace detail {
 
@@ -78,8 +81,8 @@ class steal_work {
 };
 
 /// Runs the call. `total` receives the result, on every rank.
-[[nodiscard]] report run_ring_steal(context& ctx, steal_work& work, ring_steal_options const& options,
-                                    merged_result& total);
+[[nodiscard]] report run_ring_steal(context& ctx, steal_work& work, schedule::stealing const& how,
+                                    ring_steal_options const& options, merged_result& total);
 
 }  // namespace detail
 }  // namespace skel

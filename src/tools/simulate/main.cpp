@@ -245,9 +245,7 @@ std::function<void(skel::context&)> body_of(options const& o, int ranks,
                                             std::vector<planned_failure> const& failures, result& out) {
   if (o.skeleton == "calibrate") return [&o](skel::context& ctx) { calibrate(ctx, o); };
   auto const ring = skel::any_schedule(fmt::format("ring:take={},order={}", o.take, o.order)).policy();
-  skel::ring_steal_options steal;
-  steal.take = ring.take;
-  steal.order = ring.order;
+  skel::schedule::stealing const steal{ring.take, ring.order};
   if (!o.tasks || o.skeleton != "ring_steal")
     for (auto const& job : o.jobs)
       if (job->skeleton() == o.skeleton)

@@ -68,7 +68,7 @@ struct planned_failure {
 void simulate_farm(context& ctx, options const& o, std::vector<double> const& costs,
                    std::vector<planned_failure> const& failures, result& out);
 /// Runs a list of tasks with ring_steal.
-void simulate_stealing(context& ctx, ring_steal_options const& how, std::vector<double> const& costs,
+void simulate_stealing(context& ctx, schedule::stealing const& how, std::vector<double> const& costs,
                        result& out);
 /// Slices that hosts read and rows that workers process. `shared` is common to all ranks.
 class layer_costs;

@@ -24,7 +24,7 @@ struct simulated_list {
 
 }  // namespace
 
-void simulate_stealing(context& ctx, ring_steal_options const& how, std::vector<double> const& costs,
+void simulate_stealing(context& ctx, schedule::stealing const& how, std::vector<double> const& costs,
                        result& out) {
   std::uint64_t const n = costs.size();
   auto const r = ring_steal(ctx, indices(n), simulated_list{costs}, how);

@@ -10,7 +10,7 @@
 #include "program/options.hpp"
 #include "program/run_files.hpp"
 #include "skel/context.hpp"
-#include "skel/ring_steal.hpp"
+#include "skel/schedule.hpp"
 
 namespace skel::program {
 
@@ -20,7 +20,7 @@ struct simulation_settings {
   common_options const& common;
   std::uint64_t seed;
   double task_seconds;  ///< of a task of ring_steal, at power 1
-  ring_steal_options steal;
+  schedule::stealing steal;
 };
 
 /// The result on the root.
