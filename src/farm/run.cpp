@@ -77,7 +77,7 @@ void farm_run::before_sink() {
 void farm_run::weigh_help() {
   if (!asks_root(setup_.policy) || !computes_ || over_ || root_role_->stopping()) return;
   bool const hold = sink_.help().costs_more_than_it_brings(now());
-  if (hold == root_role_->holds_back()) return;
+  if (hold == root_role_->book().dealer.holds_back()) return;
   sink_.help().hold_back(hold);
   tell_root_role(&role::farm_root::hold_back, hold);
 }
@@ -204,7 +204,7 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
     last_moved_ = now();
   }
   if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && root_role_)
-    give->ranges = root_role_->not_recorded(give->ranges);
+    give->ranges = root_role_->book().tasks.not_recorded(give->ranges);
   bool const ran = root_role_ && root_role_->runs(from);
   deliver(from, m, std::move(batch));
   deliver_own();
@@ -257,7 +257,9 @@ std::string farm_run::member_state() const {
                         member_.waiting() ? ", waiting for an answer of the root" : "");
 }
 
-std::string farm_run::root_state() const { return detail::format("{} given", root_role_->given()); }
+std::string farm_run::root_state() const {
+  return detail::format("{} given", root_role_->book().dealer.given());
+}
 
 namespace {
 

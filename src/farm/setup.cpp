@@ -265,9 +265,9 @@ role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool roo
   l.root = root;
   l.ranks = size;
   l.first_worker = first_worker();
-  l.tasks = traits.tasks;
-  l.costs = costs_in_order();
-  l.costly = costly;
+  l.list.tasks = traits.tasks;
+  l.list.costs = costs_in_order();
+  l.list.costly = costly;
   l.policy = policy;
   l.ordered = traits.ordered;
   l.merged = traits.merged;
@@ -278,10 +278,9 @@ role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool roo
   l.call_hash = call_hash;
   l.most_losses = options.max_losses_per_task;
   l.on_error = options.on_error;
-  l.audit = options.audit;
-  l.audit_holds = audit_holds();
-  l.resumed = resumes();
-  l.restored = std::move(restored);
+  l.audit = {options.audit, audit_holds()};
+  l.list.resumed = resumes();
+  l.list.restored = std::move(restored);
   return l;
 }
 

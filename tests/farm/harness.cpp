@@ -29,12 +29,12 @@ world::world(scenario const& s, fault* f)
   role::farm_root_config l;
   l.ranks = s.ranks;
   l.first_worker = static_cast<int>(s.servers());
-  if (!s.stream) l.tasks = s.tasks;
+  if (!s.stream) l.list.tasks = s.tasks;
   if (s.costly) {
     std::vector<double> each;
     for (auto left = static_cast<double>(s.tasks); left > 0; --left) each.push_back(left * left);
-    l.costs = skel::task_costs(each);
-    l.costly = s.tasks / 3;
+    l.list.costs = skel::task_costs(each);
+    l.list.costly = s.tasks / 3;
   }
   l.policy = s.policy;
   l.ordered = s.ordered;
@@ -42,18 +42,17 @@ world::world(scenario const& s, fault* f)
   l.window = s.window;
   l.first_grant = s.first_grant;
   l.call_hash = call_hash(0);
-  l.resumed = s.resumed;
+  l.list.resumed = s.resumed;
   l.most_losses = s.most_losses;
   l.on_error = s.on_error;
-  l.audit = s.audit;
-  l.audit_holds = s.audit_holds;
-  for (task_id const id : s.restored) append(l.restored, {id, 1, 1});
+  l.audit = {s.audit, s.audit_holds};
+  for (task_id const id : s.restored) append(l.list.restored, {id, 1, 1});
   for (int r = 0; r < s.ranks; ++r) {
     role::farm_member_config w;
     w.self = r;
     w.call_hash = call_hash(r);
     w.threads = s.threads;
-    w.costly = l.costly;
+    w.costly = l.list.costly;
     w.asks = skel::asks_root(s.policy);
     w.ring.directed = s.policy.more == skel::schedule::more_from::root_then_ranks;
     if ((s.policy.more == skel::schedule::more_from::ring || w.ring.directed) && s.workers() > 1)
@@ -72,7 +71,7 @@ world::world(scenario const& s, fault* f)
     w.computes = index >= 0;
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
     if (w.computes && !s.resumed)
-      w.share = skel::known_share(s.policy, s.tasks, static_cast<int>(s.workers()), index, l.costs);
+      w.share = skel::known_share(s.policy, s.tasks, static_cast<int>(s.workers()), index, l.list.costs);
     at(r).threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
     at(r).member = member(std::move(w));
   }
@@ -95,7 +94,7 @@ void world::receive(int from, int to, packet& p) {
   if (to == 0 && for_root_role(p.what)) return hear(from, p);
   auto& n = at(to);
   if (auto* const g = std::get_if<farm::give>(&p.what); g != nullptr && to == 0)
-    g->ranges = root_role_.not_recorded(g->ranges);
+    g->ranges = root_role_.book().tasks.not_recorded(g->ranges);
   if (!given_tasks(p.what).empty() && scenario_->stream && to != 0)
     n.payloads.insert(n.payloads.end(), p.content.begin(), p.content.end());
   tell_member(to, nullptr, &member::on, from, p.what);
@@ -241,11 +240,13 @@ void world::finish(int rank, thread& on) {
 void world::take_poison(int rank, task_id id) {
   auto const& s = *scenario_;
   if (rank == 0) {
-    require(!root_role_.blames(id), fmt::format("the root runs task {}, which is to blame for losses", id));
+    require(!root_role_.book().losses.suspects().blames(id),
+            fmt::format("the root runs task {}, which is to blame for losses", id));
     bool others = false;
     for (int r = 1; r < s.ranks; ++r) others = others || (at(r).alive && !lost_[wire(0, r)]);
-    require(!others || s.policy.copies || suspicions_ > 0 || !root_role_.is_suspect(id),
-            fmt::format("the root runs task {}, which is suspected, while others could", id));
+    require(
+        !others || s.policy.copies || suspicions_ > 0 || !root_role_.book().losses.suspects().contains(id),
+        fmt::format("the root runs task {}, which is suspected, while others could", id));
     root_poisoned_ = true;
     at(0).failure = "poisoned";
     for (auto& n : nodes_) n.ended = true;
@@ -303,9 +304,10 @@ void world::check() const {
   if (s.window == 0 || !s.calm() || s.other_call) return;
   // In task order, restored results wait for others; otherwise the sink receives them first.
   auto const restored = s.ordered ? 0 : std::min<std::uint64_t>(sink_.received, s.restored.size());
-  auto const done = sink_.received - restored + root_role_.left_out();
-  require(root_role_.given() <= done + s.window,
-          fmt::format("{} tasks are open, the window is {}", root_role_.given() - done, s.window));
+  auto const done = sink_.received - restored + root_role_.book().tasks.left_out();
+  require(
+      root_role_.book().dealer.given() <= done + s.window,
+      fmt::format("{} tasks are open, the window is {}", root_role_.book().dealer.given() - done, s.window));
 }
 
 bool world::blamed() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -101,7 +102,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   };
   explicit world(scenario const& s, fault* f = nullptr);
   void check_end() const;
-  [[nodiscard]] std::uint64_t again() const { return root_role_.handed_out_again(); }
+  [[nodiscard]] std::uint64_t again() const { return root_role_.book().again; }
   /// Whether a task was blamed for the loss of ranks that ran it.
   [[nodiscard]] bool blamed() const;
   friend bool operator==(world const&, world const&) = default;
@@ -135,19 +136,18 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   /// `free`: the thread of this rank that takes what its worker hands out.
   void perform(int rank, bool from_root, role::farm_actions& list, thread* free = nullptr);
   void perform(int rank, role::farm_action const& action, thread* free);
-  template <class... Parameters, class... Arguments>
-  void tell_root_role(void (role::farm_root::*what)(Parameters...), Arguments&&... arguments) {
+  template <class Event, class... Arguments>
+  void tell_root_role(Event const& what, Arguments&&... arguments) {
     if (scenario_->timed) root_role_.at(seconds_ += 1e-3);
     role::farm_actions list;
-    (root_role_.*what)(std::forward<Arguments>(arguments)..., list);
+    std::invoke(what, root_role_, std::forward<Arguments>(arguments)..., list);
     perform(0, true, list);
   }
-  template <class... Parameters, class... Arguments>
-  void tell_member(int rank, thread* free, void (role::farm_member::*what)(Parameters...),
-                   Arguments&&... arguments) {
+  template <class Event, class... Arguments>
+  void tell_member(int rank, thread* free, Event const& what, Arguments&&... arguments) {
     role::farm_actions list;
     at(rank).rested = false;
-    (at(rank).member.*what)(std::forward<Arguments>(arguments)..., list);
+    std::invoke(what, at(rank).member, std::forward<Arguments>(arguments)..., list);
     perform(rank, false, list, free);
   }
   void deliver_own();

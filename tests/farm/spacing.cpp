@@ -124,10 +124,10 @@ TEST_CASE("the root grants costly tasks one by one, and then as many as cost the
   for (auto const& how : {skel::schedule::guided{}.policy(), skel::schedule::adaptive{}.policy()}) {
     role::farm_root_config c;
     c.ranks = 2;
-    c.tasks = each.size();
+    c.list.tasks = each.size();
     c.policy = how;
-    c.costs = skel::task_costs(each);
-    c.costly = 4;
+    c.list.costs = skel::task_costs(each);
+    c.list.costly = 4;
     role::farm_root root(c);
     role::farm_actions list;
     auto const granted = [&](int rank) {
@@ -150,7 +150,7 @@ TEST_CASE("the root spaces results by the cost of a message and the number of ra
   auto const spacing = [](int ranks, double cost) -> std::optional<std::uint64_t> {
     role::farm_root_config c;
     c.ranks = ranks;
-    c.tasks = 1'000'000;
+    c.list.tasks = 1'000'000;
     c.policy = skel::schedule::adaptive{}.policy();
     role::farm_root root(c);
     role::farm_actions list;

@@ -30,14 +30,15 @@ struct rank_at_fault {
 };
 
 /// The results of audited tasks until two ranks agree, and the other results of each rank until they may go
-/// to the sink. A regular value, part of farm_root.
+/// to the sink. A regular value, part of accepted_results.
 class farm_audits {
  public:
   farm_audits() = default;
   /// `share` of all tasks is audited; 0: none.
   farm_audits(double share, rank_id ranks);
 
-  [[nodiscard]] bool on() const { return ranks_.ranks() > 0; }
+  [[nodiscard]] bool on() const { return ranks() > 0; }
+  [[nodiscard]] rank_id ranks() const { return ranks_.ranks(); }
   /// Whether the task is audited, the same in every run.
   [[nodiscard]] bool chooses(task_id task) const;
 

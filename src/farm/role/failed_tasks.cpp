@@ -23,6 +23,18 @@ bool failed_tasks::failed_on(task_id task, rank_id rank) const {
                                          [&](failure const& f) { return f.rank == rank; });
 }
 
+std::optional<rank_id> failed_tasks::taker(task_id task, farm_dealer const& dealer) const {
+  auto const fresh = [&](rank_id rank) { return !elsewhere_ || !failed_on(task, rank); };
+  auto const takers = dealer.takers_alone();  // the root only if it is alone
+  if (auto const at = std::find_if(takers.begin(), takers.end(), fresh); at != takers.end()) return *at;
+  auto const& ranks = dealer.ranks();
+  if (ranks.computes(root_) && ranks.said_hello(root_) && fresh(root_)) return root_;
+  for (rank_id r = 0; r < ranks.ranks(); ++r)
+    if (ranks.computes(r) && !ranks.said_hello(r) && fresh(r)) return std::nullopt;
+  if (takers.empty()) return std::nullopt;
+  return takers[times(task) % takers.size()];
+}
+
 void failed_tasks::settle(task_range const& tasks) {
   if (all_.empty()) return;
   auto const end = all_.upper_bound(tasks.last());

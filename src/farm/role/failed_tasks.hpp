@@ -2,25 +2,30 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
-#include "role/digest.hpp"
-#include "role/outcome.hpp"
-#include "skel/detail/task_range.hpp"
+#include "farm/role/dealer.hpp"
 
 namespace skel::role {
 
 /// The failures of each task without result, and the failed tasks that wait for a rank. A regular value, part
-/// of farm_root.
+/// of farm_book.
 class failed_tasks {
  public:
+  failed_tasks() = default;
+  explicit failed_tasks(farm_root_config const& config)
+      : root_(config.root), elsewhere_(config.on_error.elsewhere) {}
+
   /// The task threw on `rank`, as that rank's failure number `nth`. Returns false for a repeated message.
   bool add(task_id task, rank_id rank, std::uint64_t nth);
   [[nodiscard]] unsigned times(task_id task) const;
-  [[nodiscard]] bool failed_on(task_id task, rank_id rank) const;
   /// The task must run again, and no rank has it.
   void wait(task_id task) { all_.at(task).waits = true; }
   void given(task_id task) { all_.at(task).waits = false; }
+  /// The rank that runs the task next: if possible, one where it has not failed yet. Empty: none has said
+  /// hello.
+  [[nodiscard]] std::optional<rank_id> taker(task_id task, farm_dealer const& dealer) const;
   /// The task has a result, or is left out.
   void settle(task_range const& tasks);
   [[nodiscard]] std::vector<task_id> waiting() const;
@@ -29,6 +34,8 @@ class failed_tasks {
   void hash(digest& d) const;
 
  private:
+  [[nodiscard]] bool failed_on(task_id task, rank_id rank) const;
+
   struct failure {
     rank_id rank = 0;
     std::uint64_t nth = 0;
@@ -39,6 +46,8 @@ class failed_tasks {
     bool waits = false;
     friend bool operator==(record const&, record const&) = default;
   };
+  rank_id root_ = 0;
+  bool elsewhere_ = false;
   std::map<task_id, record> all_;
 };
 

@@ -1,0 +1,96 @@
+#include "farm/role/balancer.hpp"
+
+#include <algorithm>
+
+#include "farm/role/late_tasks.hpp"
+
+namespace skel::role {
+
+namespace {
+// Seconds between two searches for late tasks.
+constexpr double look_again = 0.01;
+// After a search in vain, slower ranks do not search for this time per rank. A search takes some 50 ns per
+// rank.
+constexpr double in_vain = 5e-6;
+
+double pause_of(farm_book const& book) { return in_vain * static_cast<double>(book.dealer.ranks().ranks()); }
+}  // namespace
+
+farm_balancer::farm_balancer(farm_root_config const& config)
+    : on_(config.directs()), copies_(config.policy.copies) {
+  if (config.root_in_place) in_place_ = config.root;
+}
+
+bool farm_balancer::direct(rank_id rank, bool copies, farm_book& book, farm_actions& out) {
+  if (book.stopping()) return false;
+  auto& loads = book.dealer.loads();
+  if (auto const theft = loads.theft_for(rank)) {
+    loads.moves(theft->victim, rank, theft->tasks);
+    out.push_back(farm::send{rank, farm::take_from{theft->victim, theft->tasks}});
+    return true;
+  }
+  return copies && copies_ && give_copy(rank, book, out);
+}
+
+bool farm_balancer::may_copy(rank_id owner, task_range const& tasks, farm_book const& book) const {
+  return book.dealer.ranks().alive(owner) && !book.tasks.recorded().contains(tasks.last()) &&
+         !book.losses.suspects().contains(tasks.last()) && owner != in_place_;
+}
+
+bool farm_balancer::give_copy(rank_id rank, farm_book& book, farm_actions& out) {
+  auto& s = searched_;
+  double const speed = book.dealer.loads().speed_of_thread(rank);
+  bool const searched = book.now < s.vain_until;
+  if (searched && speed <= s.vain_speed) return false;
+  auto const allowed = [&](rank_id owner, task_range const& tasks) { return may_copy(owner, tasks, book); };
+  auto const copy =
+      copy_for(rank, book.losses.begun(), book.dealer.loads(), book.dealer.costs(), book.now, allowed);
+  if (!copy) {
+    s.vain_speed = searched ? std::max(speed, s.vain_speed) : speed;
+    s.vain_until = book.now + std::min(look_again, pause_of(book));
+    return false;
+  }
+  book.give_copy(rank, book.tasks.not_recorded({*copy}), false, out);  // its first tasks may be done
+  return true;
+}
+
+void farm_balancer::direct_idle(bool at_once, farm_book& book, farm_actions& out) {
+  auto const& loads = book.dealer.loads();
+  if (loads.idle().empty() || book.stopping() || !book.no_more() || !book.dealer.pool().empty()) return;
+  bool const copies = at_once || book.now >= searched_.idle + look_again;
+  if (!loads.any_waiting() && !copies) return;
+  if (copies) searched_.idle = book.now;
+  if (at_once) searched_.vain_until = book.now;
+  auto const idle = loads.idle();
+  double vain = -1, vain_thread = -1;  // speeds of a rank for which there was nothing
+  for (rank_id const rank : idle) {
+    double const speed = loads.speed(rank);
+    double const speed_of_thread = loads.speed_of_thread(rank);
+    if (speed <= vain && speed_of_thread <= vain_thread) continue;  // nor is there for a slower one
+    if (direct(rank, copies, book, out)) {
+      vain = vain_thread = -1;
+    } else if (speed >= vain && speed_of_thread >= vain_thread) {
+      vain = speed;
+      vain_thread = speed_of_thread;
+    }
+  }
+}
+
+void farm_balancer::give_early_copies(farm_book& book, farm_actions& out) {
+  auto& dealer = book.dealer;
+  if (!on_ || !copies_ || book.stopping() || !book.no_more() || dealer.holds_back()) return;
+  auto const& loads = dealer.loads();
+  auto const& pool = dealer.pool();
+  if (pool.empty() && !loads.any_waiting()) return;
+  if (book.now < searched_.early + std::max(look_again, pause_of(book))) return;
+  searched_.early = book.now;
+  auto const& ranks = dealer.ranks();
+  double const remaining = loads.remaining(pool.room() ? pool.tasks() : 0, ranks.computing());
+  auto const computes = [&](rank_id r) { return ranks.computes(r) && ranks.said_hello(r); };
+  auto const allowed = [&](rank_id owner, task_range const& tasks) { return may_copy(owner, tasks, book); };
+  for (auto const& copy : early_copies(book.losses.begun(), loads, dealer.costs(), book.now,
+                                       book.spacing.seconds(), remaining, computes, allowed))
+    book.give_copy(copy.rank, {{copy.task, 1, 1}}, true, out);
+}
+
+}  // namespace skel::role

@@ -1,0 +1,201 @@
+#include "farm/role/book.hpp"
+
+#include "role/deal.hpp"
+
+namespace skel::role {
+
+farm_book::farm_book(farm_root_config const& config)
+    : roll(config.ranks, config.call_hash),
+      tasks(config.list),
+      dealer(config, task_pool(config.window, config.ordered, tasks.recorded().count())),
+      losses(config),
+      failed(config),
+      spacing(config.ranks),
+      root_(config.root),
+      directs_(config.directs()),
+      collects_(config.on_error.collects) {
+  if (asks_root(config.policy) && dealer.dealt()) dealer.pool().add(tasks.missing());
+}
+
+// --- tasks for ranks
+
+// Sends the dealer's decisions to the ranks.
+void farm_book::give(farm_actions& out) {
+  for (auto& a : decided_) {
+    if (a.tasks.empty()) {
+      dealer.loads().waits_in_vain(a.rank);
+      out.push_back(farm::send{a.rank, farm::nothing{}});
+      continue;
+    }
+    losses.claim(a.tasks);  // its new owner may have answered already
+    if (losses.watches(a.rank)) losses.begun().given(a.rank, dealer.ranks().threads(a.rank), a.tasks, now);
+    if (directs_ && a.rank != root_)
+      if (auto const news = spacing.news_for(a.rank)) out.push_back(farm::send{a.rank, farm::spacing{*news}});
+    // A rank that was declared dead may still hold tasks that it is given again.
+    out.push_back(farm::send{a.rank, farm::grant{std::move(a.tasks), any_twice()}});
+  }
+  decided_.clear();
+}
+
+void farm_book::serve(rank_id rank, farm_actions& out) {
+  dealer.serve(rank, no_more(), decided_);
+  give(out);
+}
+
+void farm_book::serve_all(farm_actions& out) {
+  dealer.serve_all(no_more(), decided_);
+  give(out);
+}
+
+void farm_book::push(farm_actions& out) {
+  dealer.push(decided_);
+  give(out);
+}
+
+void farm_book::deal(farm_actions& out) {
+  if (!tasks.source_ended() || !dealer.may_deal()) return;
+  dealer.deal(tasks.missing(), decided_);
+  give(out);
+  serve_all(out);
+}
+
+void farm_book::enlist_root(farm_actions& out) {
+  dealer.enlist_root(decided_);
+  give(out);
+}
+
+void farm_book::give_suspects(farm_actions& out) {
+  auto& suspects = losses.suspects();
+  if (stopping() || suspects.empty()) return;
+  for (rank_id const to : dealer.takers_alone()) {
+    if (suspects.holds_one(to)) continue;
+    auto const task = suspects.next();
+    if (!task) return;
+    suspects.given(*task, to);
+    dealer.count_given();
+    give_alone(to, *task, true, out);
+  }
+}
+
+void farm_book::give_failed(farm_actions& out) {
+  if (stopping() || failed.empty()) return;
+  auto const& pool = dealer.pool().ranges();
+  for (task_id const id : failed.waiting()) {
+    bool const pooled =  // the rank was thought lost, and its tasks are given again anyway
+        again > 0 && std::any_of(pool.begin(), pool.end(), [&](auto const& r) { return r.contains(id); });
+    auto const to = pooled ? std::nullopt : failed.taker(id, dealer);
+    if (pooled || to) failed.given(id);
+    if (to) give_alone(*to, id, false, out);
+  }
+}
+
+void farm_book::give_alone(rank_id rank, task_id task, bool watched, farm_actions& out) {
+  losses.claim({{task, 1, 1}});
+  out.push_back(farm::send{rank, farm::grant_alone{{task, 1, 1}, watched}});
+}
+
+void farm_book::give_copy(rank_id rank, range_list which, bool next, farm_actions& out) {
+  ++copies;
+  if (next) {
+    out.push_back(farm::send{rank, farm::grant_alone{which.front(), false}});
+    return;
+  }
+  dealer.loads().granted(rank, count_tasks(which));
+  losses.begun().given(rank, dealer.ranks().threads(rank), which, now);
+  out.push_back(farm::send{rank, farm::grant{std::move(which), true}});
+}
+
+void farm_book::put_back(range_list const& which) {
+  dealer.pool().put_back(which);
+  again += count_tasks(which);
+}
+
+void farm_book::put_back_missing(range_list const& which) {
+  task_set pooled;
+  for (auto const& r : dealer.pool().ranges()) pooled.insert(r);
+  range_list fresh;
+  for (auto const& r : which)
+    for (std::uint64_t i = 0; i < r.count; ++i)
+      if (pooled.insert(r[i])) append(fresh, {r[i], 1, 1});
+  put_back(fresh);
+}
+
+// --- tasks on their way to the sink
+
+range_list farm_book::record(task_range const& range) {
+  auto fresh = tasks.record(range);
+  for (auto const& r : fresh) {
+    // The task may be back in the pool and not yet given again.
+    if (again > 0) dealer.pool().remove(r, tasks.recorded());
+    failed.settle(r);
+  }
+  return fresh;
+}
+
+void farm_book::give_up(farm::leave_out task, std::uint64_t more, farm_actions& out) {
+  if (!collects_) {
+    if (task.times > 1 && !task.ended_ranks)
+      task.text += " (the task failed " + std::to_string(task.times) + " times)";
+    close({.how = outcome::status::task_failed,
+           .task = task.task,
+           .rank = task.rank,
+           .more = more,
+           .text = std::move(task.text)},
+          out);
+    return;
+  }
+  task_range const range{task.task, 1, 1};
+  tasks.leave_out(task.task);
+  dealer.pool().remove(range, tasks.recorded());
+  failed.settle(range);
+  losses.suspects().acquit(task.task);
+  out.push_back(std::move(task));
+  out.push_back(farm::forget{range});
+  sunk(tasks.sunk(), tasks.sink_next());
+  serve_all(out);
+  push(out);
+}
+
+void farm_book::sunk(std::uint64_t count, task_id next) {
+  tasks.sunk(count, next);
+  dealer.pool().sunk(count + tasks.left_out(), next);
+}
+
+// --- the end
+
+bool farm_book::exist(rank_id rank, range_list const& which, farm_actions& out) {
+  if (tasks.exist(which)) return true;
+  roll_step(out, &roll_call::abort, "rank " + std::to_string(rank) + " speaks of tasks that do not exist");
+  return false;
+}
+
+bool farm_book::restored_exist(farm_actions& out) {
+  auto const unknown = tasks.unknown_restored();
+  if (!unknown) return true;
+  roll_step(out, &roll_call::source_failed,
+            "it has " + std::to_string(tasks.available()) +
+                " tasks, but the checkpoint holds the result of task " + std::to_string(*unknown));
+  return false;
+}
+
+void farm_book::stop() {
+  dealer.stop();
+  losses.stock().end();
+}
+
+void farm_book::say_again(rank_id rank, farm_actions& out) {
+  call_messages told;
+  roll.say_again(rank, told);
+  for (auto& m : told) out.push_back(farm::send{m.to, std::move(m.what)});
+}
+
+void farm_book::hash(digest& d) const {
+  d.add(roll).add(again).add(copies);
+  tasks.hash(d);
+  dealer.hash(d);
+  losses.hash(d);
+  failed.hash(d);
+  spacing.hash(d);
+}
+
+}  // namespace skel::role

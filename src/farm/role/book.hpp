@@ -1,0 +1,98 @@
+// What the root of a farm knows of its tasks and ranks, and the one place where it gives tasks to ranks.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "farm/role/action.hpp"
+#include "farm/role/dealer.hpp"
+#include "farm/role/failed_tasks.hpp"
+#include "farm/role/losses.hpp"
+#include "farm/role/results_spacing.hpp"
+#include "farm/role/task_progress.hpp"
+#include "role/roll_call.hpp"
+
+namespace skel::role {
+
+/// The duties of farm_root work on it. A regular value; events append their actions to `out`.
+struct farm_book {
+  farm_book() = default;
+  explicit farm_book(farm_root_config const& config);
+
+  // --- tasks for ranks
+  void serve(rank_id rank, farm_actions& out);
+  void serve_all(farm_actions& out);
+  /// Gives tasks that came back to ranks that do not ask.
+  void push(farm_actions& out);
+  /// Deals the tasks if all living ranks have said hello with their power.
+  void deal(farm_actions& out);
+  /// Lets a root that only serves compute if no other rank is left.
+  void enlist_root(farm_actions& out);
+  /// Gives each rank one suspect at a time, so that a further loss points to one task.
+  void give_suspects(farm_actions& out);
+  /// Gives failed tasks to ranks where they have not failed yet.
+  void give_failed(farm_actions& out);
+  /// Gives a task that no rank holds to a rank that runs it next and alone. See farm::grant_alone.
+  void give_alone(rank_id rank, task_id task, bool watched, farm_actions& out);
+  /// Gives a copy of tasks that run on another rank. `next`: before all others that the rank holds.
+  void give_copy(rank_id rank, range_list which, bool next, farm_actions& out);
+  /// No rank holds these tasks any more.
+  void put_back(range_list const& which);
+  /// The same, but some of them may be among those that no rank holds already.
+  void put_back_missing(range_list const& which);
+
+  // --- tasks on their way to the sink
+  /// The result of these tasks has come. Returns those that had none.
+  range_list record(task_range const& range);
+  /// The task has failed too often, or ends every rank that runs it, as do `more` others: it is left out, or
+  /// the run ends.
+  void give_up(farm::leave_out task, std::uint64_t more, farm_actions& out);
+  void sunk(std::uint64_t count, task_id next);
+
+  // --- the end
+  /// Task numbers come from another process: the run ends if it has no such tasks.
+  [[nodiscard]] bool exist(rank_id rank, range_list const& which, farm_actions& out);
+  /// Restored results must belong to tasks of this source, or the run could never be complete.
+  [[nodiscard]] bool restored_exist(farm_actions& out);
+  /// The run ends so, unless it has ended before.
+  void close(outcome how, farm_actions& out) { roll_step(out, &roll_call::stop, std::move(how)); }
+  /// Performs a step of the roll call and sends its messages.
+  template <class... Parameters, class... Arguments>
+  void roll_step(farm_actions& out, void (roll_call::*step)(Parameters...), Arguments&&... arguments) {
+    call_messages told;
+    (roll.*step)(std::forward<Arguments>(arguments)..., told);
+    if (stopping()) stop();
+    for (auto& m : told) out.push_back(farm::send{m.to, std::move(m.what)});
+  }
+  /// Repeats to a rank what all were told last about the end.
+  void say_again(rank_id rank, farm_actions& out);
+  [[nodiscard]] bool stopping() const { return roll.stopping(); }
+
+  /// True if no task will come into the pool any more.
+  [[nodiscard]] bool no_more() const { return tasks.source_ended() && !losses.stock().under_way(); }
+  /// Whether a task may be on two ranks.
+  [[nodiscard]] bool any_twice() const { return again > 0 || copies > 0; }
+  friend bool operator==(farm_book const&, farm_book const&) = default;
+  void hash(digest& d) const;
+
+  roll_call roll;
+  task_progress tasks;
+  farm_dealer dealer;
+  farm_losses losses;
+  failed_tasks failed;
+  results_spacing spacing;
+  std::uint64_t again = 0;   ///< number of tasks that were given again
+  std::uint64_t copies = 0;  ///< number of copies of running tasks that other ranks were given
+  double now = 0;            ///< seconds
+
+ private:
+  void stop();
+  void give(farm_actions& out);
+
+  rank_id root_ = 0;
+  bool directs_ = false;
+  bool collects_ = false;  // tasks may be left out
+  assignments decided_;    // the dealer's decisions; empty between two events, kept for its memory
+};
+
+}  // namespace skel::role

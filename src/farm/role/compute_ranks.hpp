@@ -1,0 +1,59 @@
+// The ranks of a farm: which live, and which compute with how many threads.
+#pragma once
+
+#include <cstddef>
+
+#include "role/by_rank.hpp"
+#include "role/digest.hpp"
+
+namespace skel::role {
+
+/// A regular value, part of farm_dealer.
+class compute_ranks {
+ public:
+  compute_ranks() = default;
+  /// `first_worker` and the ranks after it compute.
+  compute_ranks(rank_id ranks, rank_id first_worker);
+
+  /// The rank takes part. Returns false if it had said so before.
+  bool hello(rank_id rank, std::uint64_t threads, double power);
+  void lost(rank_id rank);
+  void heard(rank_id rank);
+  /// From now on the rank computes, or does not.
+  void computes(rank_id rank, bool does);
+
+  [[nodiscard]] rank_id ranks() const { return all_.ranks(); }
+  [[nodiscard]] bool alive(rank_id rank) const { return all_[rank].alive; }
+  [[nodiscard]] bool said_hello(rank_id rank) const { return all_[rank].hello; }
+  /// Whether the rank lives and computes.
+  [[nodiscard]] bool computes(rank_id rank) const { return all_[rank].alive && all_[rank].computes; }
+  [[nodiscard]] std::size_t threads(rank_id rank) const {
+    return static_cast<std::size_t>(all_[rank].threads);
+  }
+  [[nodiscard]] double power(rank_id rank) const { return all_[rank].power; }
+  /// Number of ranks that live and compute, and of their threads, as far as they have said hello.
+  [[nodiscard]] std::size_t computing() const { return static_cast<std::size_t>(computing_); }
+  [[nodiscard]] int all_threads() const { return threads_; }
+  /// True if some rank computes, and all that do have said hello.
+  [[nodiscard]] bool all_said_hello() const;
+  friend bool operator==(compute_ranks const&, compute_ranks const&) = default;
+  void hash(digest& d) const;
+
+ private:
+  struct state {
+    bool alive = true;
+    bool computes = false;
+    bool hello = false;
+    int threads = 1;
+    double power = 0;
+    friend bool operator==(state const&, state const&) = default;
+  };
+  template <class Change>
+  void change(rank_id rank, Change const& how);
+
+  by_rank<state> all_;
+  int computing_ = 0;
+  int threads_ = 0;
+};
+
+}  // namespace skel::role
