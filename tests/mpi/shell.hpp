@@ -1,14 +1,11 @@
-// Starts a program under the shell and captures its output.
+// Runs programs under mpiexec, and leaves its own lines out.
 #pragma once
 
-#include <sys/wait.h>
-
-#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "observe/support.hpp"
+#include "running.hpp"
 
 namespace test {
 
@@ -34,14 +31,10 @@ inline bool is_banner(std::string const& line) {
 }
 
 inline ended shell(std::string const& command) {
-  temporary_directory const directory;
-  int const status =
-      std::system((command + " >'" + directory.file("out") + "' 2>'" + directory.file("err") + "'").c_str());
-  ended e;
-  e.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  e.out = lines_of(read_file(directory.file("out")));
+  auto const r = run_command(command);
+  ended e{r.code, lines_of(r.text), {}};
   std::erase_if(e.out, is_banner);
-  for (auto const& line : lines_of(read_file(directory.file("err"))))
+  for (auto const& line : lines_of(r.errors))
     if (line.starts_with("mpi_") || line.starts_with("skel: ")) e.errors.push_back(line);
   return e;
 }

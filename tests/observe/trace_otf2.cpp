@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "running.hpp"
 #include "skel/skel.hpp"
 #include "support.hpp"
 #include "transport/hub_transport.hpp"
@@ -35,13 +35,7 @@ struct archive {
   std::string definitions;
 };
 
-std::string output_of(std::string const& command) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> const pipe(popen(command.c_str(), "r"), pclose);
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  for (int c = std::fgetc(pipe.get()); c != EOF; c = std::fgetc(pipe.get())) text += static_cast<char>(c);
-  return text;
-}
+std::string output_of(std::string const& command) { return test::run_command(command + " 2>&1").text; }
 
 // `rank_of`: the ranks of the locations.
 archive read(std::string const& path, std::map<int, int> const& rank_of) {

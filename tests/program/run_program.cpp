@@ -1,8 +1,6 @@
 // Tests the contract of all programs from outside: exit codes, messages, files.
 #include "program/run_program.hpp"
 
-#include <sys/wait.h>
-
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -10,22 +8,12 @@
 
 #include "catch.hpp"
 #include "observe/support.hpp"
+#include "running.hpp"
 
 namespace {
 
-struct ended {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-ended probe(std::string const& arguments, std::string const& launcher = {}) {
-  test::temporary_directory const directory;
-  auto const command = launcher + " '" SKEL_PROBE "' " + arguments + " >'" + directory.file("out") + "' 2>'" +
-                       directory.file("err") + "'";
-  int const status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_file(directory.file("out")),
-          test::read_file(directory.file("err"))};
+test::output probe(std::string const& arguments, std::string const& launcher = {}) {
+  return test::run_command(launcher + " '" SKEL_PROBE "' " + arguments);
 }
 
 }  // namespace
@@ -33,36 +21,36 @@ ended probe(std::string const& arguments, std::string const& launcher = {}) {
 TEST_CASE("a completed run prints its summary and exits with 0") {
   auto const run = probe("whole --threads 2");
   CHECK(run.code == 0);
-  CHECK(run.out == "farm guided streamed: 8 tasks on 1 rank x 2 threads in 0.5 s, 25 % busy\n");
-  CHECK(run.err.empty());
-  CHECK(probe("whole --quiet").out.empty());
+  CHECK(run.text == "farm guided streamed: 8 tasks on 1 rank x 2 threads in 0.5 s, 25 % busy\n");
+  CHECK(run.errors.empty());
+  CHECK(probe("whole --quiet").text.empty());
 }
 
 TEST_CASE("--help, --help-all and --version exit with 0") {
   auto const some = probe("--help"), help = probe("--help-all");
   CHECK(some.code == 0);
-  CHECK(test::contains(some.out, "--schedule SPEC"));
-  CHECK_FALSE(test::contains(some.out, "--audit"));
-  CHECK(some.out.ends_with("\nskel-probe --help-all shows 4 more options.\n"));
+  CHECK(test::contains(some.text, "--schedule SPEC"));
+  CHECK_FALSE(test::contains(some.text, "--audit"));
+  CHECK(some.text.ends_with("\nskel-probe --help-all shows 4 more options.\n"));
   CHECK(help.code == 0);
-  CHECK(help.err.empty());
+  CHECK(help.errors.empty());
   for (auto const* const option :
        {"--schedule SPEC", "--results SPEC", "--root works|serves", "--threads N", "--report FILE.json",
         "--trace FILE.json", "--samples FILE.csv", "--progress auto|always|never", "--verify",
         "-o,--output FILE", "--quiet", "--version", "--time-limit", "--on-error", "--task-time-limit",
         "--audit SHARE", "ACT"}) {
     CAPTURE(option);
-    CHECK(test::contains(help.out, option));
+    CHECK(test::contains(help.text, option));
   }
-  CHECK(probe("--version").out == "skel-probe 1.1.0\n");
+  CHECK(probe("--version").text == "skel-probe 1.1.0\n");
 }
 
 TEST_CASE("bad options and bad input give one line and exit code 2") {
   auto const complains = [](std::string const& arguments, std::string const& line) {
     auto const run = probe(arguments);
     CHECK(run.code == 2);
-    CHECK(run.out.empty());
-    CHECK(run.err == "skel-probe: " + line + "\n");
+    CHECK(run.text.empty());
+    CHECK(run.errors == "skel-probe: " + line + "\n");
   };
   complains("", "ACT is required");
   complains("whole --root sleeps", "--root: unknown role \"sleeps\"; known: works, serves");
@@ -89,7 +77,7 @@ TEST_CASE("a failing run gives one line and exit code 1") {
   auto const fails = [](std::string const& act, std::string const& line) {
     auto const run = probe(act);
     CHECK(run.code == 1);
-    CHECK(run.err == "skel-probe: " + line + "\n");
+    CHECK(run.errors == "skel-probe: " + line + "\n");
   };
   fails("task", "task 17 failed on rank 0: bad thing (and 3 more)");
   fails("differs", "the result differs from the brute-force one in row 3");
@@ -109,7 +97,7 @@ TEST_CASE("a run whose tasks fail ends, repeats them, or says what it left out")
     auto const run = [&](std::string const& arguments) {
       auto const all = probe(arguments + " --quiet --report " + report, launcher);
       std::vector<std::string> lines;
-      std::istringstream in(all.err);
+      std::istringstream in(all.errors);
       for (std::string line; std::getline(in, line);)
         if (line.starts_with("skel-probe: ") && !line.ends_with(" cores of one host")) lines.push_back(line);
       return std::pair{all.code, lines};
@@ -165,7 +153,7 @@ TEST_CASE("the time limit ends a run with its report, without a sample, with exi
   auto const report = " --report " + directory.file("r.json") + " --samples " + directory.file("s.csv");
   auto const late = probe("wait --time-limit 100ms" + report);
   CHECK(late.code == 1);
-  CHECK(late.err == "skel-probe: stopped by the time limit after 3 tasks; the result is incomplete\n");
+  CHECK(late.errors == "skel-probe: stopped by the time limit after 3 tasks; the result is incomplete\n");
   CHECK(nlohmann::json::parse(test::read_file(directory.file("r.json")))["stopped_early"] == true);
   CHECK(directory.entries() == 1);
 }
@@ -174,16 +162,13 @@ namespace {
 
 // Sends signals to the probe once it is ready; on a busy machine its start takes seconds. A shell
 // without job control makes background processes ignore SIGINT; env undoes that.
-ended signalled(std::string const& act, std::string const& signals) {
+test::output signalled(std::string const& act, std::string const& signals) {
   test::temporary_directory const directory;
   auto const ready = directory.file("ready.ppm");
-  auto const log = directory.file("log");
-  auto const script = "env --default-signal=INT '" SKEL_PROBE "' " + act + " --time-limit 60s -o " + ready +
-                      " >/dev/null 2>" + log + " & pid=$!; while [ ! -e " + ready +
-                      " ]; do sleep 0.05; done; for s in " + signals +
-                      "; do kill -$s $pid; sleep 0.2; done; wait $pid";
-  int const status = std::system(script.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, {}, test::read_file(log)};
+  return test::run_command("env --default-signal=INT '" SKEL_PROBE "' " + act + " --time-limit 60s -o " +
+                           ready + " >/dev/null & pid=$!; while [ ! -e " + ready +
+                           " ]; do sleep 0.05; done; for s in " + signals +
+                           "; do kill -$s $pid; sleep 0.2; done; wait $pid");
 }
 
 }  // namespace
@@ -193,12 +178,12 @@ TEST_CASE("SIGTERM and Ctrl-C stop a run with one line and exit code 1") {
     CAPTURE(name);
     auto const run = signalled("wait", name);
     CHECK(run.code == 1);
-    CHECK(run.err == "skel-probe: stopped by SIG" + name + " after 3 tasks; the result is incomplete\n");
+    CHECK(run.errors == "skel-probe: stopped by SIG" + name + " after 3 tasks; the result is incomplete\n");
   }
 }
 
 TEST_CASE("a second Ctrl-C ends an unresponsive program") {
   auto const run = signalled("sleep", "INT INT");
   CHECK(run.code == 128 + SIGINT);
-  CHECK(run.err.empty());
+  CHECK(run.errors.empty());
 }
