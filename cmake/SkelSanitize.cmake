@@ -1,12 +1,12 @@
 # SKEL_SANITIZE: flags for everything built here, including those that make the reports readable.
 
-# Must be called before the targets of folders that compute little and include much: optimising them costs more than it
-# saves.
-macro(skel_quick_to_compile)
+# Must be called before targets that compute little and include much: optimising them costs more than it saves. `level`: how
+# much Release optimises them.
+macro(skel_quick_to_compile level)
   if(SKEL_SANITIZE)
     add_compile_options(-O0)
   else()
-    add_compile_options($<$<CONFIG:Release>:-O1>)
+    add_compile_options($<$<CONFIG:Release>:${level}>)
   endif()
 endmacro()
 

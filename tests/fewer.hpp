@@ -1,4 +1,4 @@
-// Random and exhaustive tests do less where each step costs ten to thirty times as much; optimised builds do
+// Random and exhaustive tests do less where each step costs ten to thirty times as much; release builds do
 // all of it.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace test {
 
 constexpr std::uint64_t fewer_if_slow(std::uint64_t n) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
   return n / 8;
 #else
   return n;
