@@ -131,7 +131,8 @@ void steal_run::state_suspects() {
   double const t = now();
   std::vector<debt_id> ready;
   for (auto const& [id, d] : debts_)
-    if (d.changed && d.running == d.copied && role_.suspect(id) && t >= d.state_at) ready.push_back(id);
+    if (d.changed && d.running == d.copied && role_.debts().suspect(id) && t >= d.state_at)
+      ready.push_back(id);
   for (auto const id : ready) {
     double const begin = now();
     role::steal_actions list;

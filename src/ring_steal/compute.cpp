@@ -29,7 +29,7 @@ constexpr double thief_patience = 1e-3;
 bool steal_run::find_work(unsigned /*thread*/) {
   share_bound();
   if (stop_wanted()) check_stop();
-  auto const current = role_.current();
+  auto const current = role_.debts().current();
   if (current && debts_.at(*current).waiting->size() > 0) return true;
   check_dry();  // a source without tasks
   check_quiet();
@@ -38,7 +38,7 @@ bool steal_run::find_work(unsigned /*thread*/) {
 
 void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
-  auto const id = *role_.current();
+  auto const id = *role_.debts().current();
   auto& d = debts_.at(id);
   auto const most = std::min<std::size_t>(t.pace.limit(), std::max(t.takes, fewest_taken));
   auto const share =
@@ -46,7 +46,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const taken = std::min(most, share);
   work_.move_newest(*d.waiting, taken, *t.bag);
   bool const copies = options_.checkpoint && (stating_ || t.bag->size() <= few_tasks);
-  if ((copies || role_.suspect(id)) && !leave_copy(t, id)) return;
+  if ((copies || role_.debts().suspect(id)) && !leave_copy(t, id)) return;
   if (t.sum_of != id) {
     t.sum = work_.make_result();
     t.sum_of = id;
@@ -138,7 +138,7 @@ void steal_run::gather_from(thread_state& t, debt_id id) {
 }
 
 void steal_run::check_dry() {
-  while (auto const current = role_.current()) {
+  while (auto const current = role_.debts().current()) {
     auto const& d = debts_.at(*current);
     if (d.waiting->size() > 0 || d.running > 0) return;
     if (auto const bad = thrown_by([&] { gather(*current); })) {
@@ -162,11 +162,12 @@ void steal_run::check_quiet() {
 // thread is about to take it.
 void steal_run::serve() {
   role::steal_actions list;
-  while (role_.wanted() && !draining_) {
-    auto const current = role_.current();
+  while (!role_.thieves().empty() && !draining_) {
+    auto const current = role_.debts().current();
     auto const spare = [&](auto const& entry) {
       std::size_t const keeps = entry.first == current && entry.second.running == 0 ? 1 : 0;
-      return entry.second.waiting->size() > keeps && role_.may_spare(entry.first);
+      auto const* const owed = role_.debts().find(entry.first);
+      return owed != nullptr && entry.second.waiting->size() > keeps && role_.thieves().may_have(*owed);
     };
     auto const from = std::find_if(debts_.begin(), debts_.end(), spare);
     if (from == debts_.end()) break;
@@ -175,7 +176,7 @@ void steal_run::serve() {
     perform(list);
     last_moved_ = now();
   }
-  if (!role_.wanted()) {
+  if (role_.thieves().empty()) {
     thieves_since_ = -1;
   } else if (thieves_since_ < 0) {
     thieves_since_ = now();

@@ -12,8 +12,8 @@ void steal_run::describe(report& r) const {
   if (how_.order != schedule::ring_order::doubling)
     detail::append_format(r.schedule, ",order={}", to_string(how_.order));
   r.results = "merged";
-  r.steals = steals_ + role_.steals();
-  r.tasks_handed_out_again = taken_back_ + role_.taken_back();
+  r.steals = steals_ + role_.search().steals();
+  r.tasks_handed_out_again = taken_back_ + role_.loans().taken_back();
   r.lost_ranks = lost_ranks();
 }
 
@@ -27,14 +27,14 @@ void steal_run::describe(observe::progress_state& s, bool last) const {
 std::string steal_run::state() const {
   std::string text =
       detail::format("rank {}: ring_steal {} (context {}): {} tasks run, {} debts, {} loans", rank_,
-                     key_.number, key_.context, tasks_run(), role_.debts(), role_.loans());
-  if (auto const current = role_.current())
+                     key_.number, key_.context, tasks_run(), role_.debts().size(), role_.loans().size());
+  if (auto const current = role_.debts().current())
     text += detail::format(", {} threads at work", running_);
   else if (role_.draining())
     text += ", draining";
-  else if (auto const victim = role_.asked())
+  else if (auto const victim = role_.search().asked())
     text += detail::format(", has asked rank {}", *victim);
-  if (role_.wanted()) text += detail::format(", {} thieves wait", role_.thieves());
+  if (!role_.thieves().empty()) text += detail::format(", {} thieves wait", role_.thieves().size());
   return text + waits_to_stop();
 }
 

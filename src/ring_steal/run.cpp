@@ -117,7 +117,7 @@ steal_run::debt& steal_run::open_debt(debt_id id) {
 void steal_run::perform(role::steal_actions& list, std::span<std::byte const> payload) {
   auto todo = std::exchange(list, {});
   for (auto& action : todo) perform_one(action, payload);
-  wanted_.store(role_.wanted(), std::memory_order_relaxed);
+  wanted_.store(!role_.thieves().empty(), std::memory_order_relaxed);
   deliver_own();
 }
 
@@ -265,8 +265,8 @@ bool steal_run::attach(steal_message const& m, debt_id of, std::vector<std::byte
     } else if (auto const* f = call_part<role::finish>(m)) {
       if (has_result(f->how)) work_.pack_result(total_, out);
     } else if (call_part<role::stopped>(m) != nullptr) {
-      bytes::put_varint(out, role_.steals());
-      bytes::put_varint(out, role_.taken_back());
+      bytes::put_varint(out, role_.search().steals());
+      bytes::put_varint(out, role_.loans().taken_back());
       pack_stats(own_stats(), out);
     }
   });
@@ -335,7 +335,7 @@ void steal_run::receive(int from, std::span<std::byte const> body, transport::pa
     add_stats(unpack_stats(from, body));
   } else if (auto const* p = std::get_if<steal::progress>(&m); p != nullptr && is_root()) {
     tasks_heard_[static_cast<std::size_t>(from)] = p->tasks;
-    call_roll(&role::roll_call::on, from, role::hello{role_.call_hash()});  // it takes part
+    call_roll(&role::roll_call::on, from, role::hello{call_.hash()});  // it takes part
   } else if (auto const* f = call_part<role::finish>(m); f != nullptr && has_result(f->how)) {
     if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
       throw protocol_error("the result cannot be read: " + *bad);
@@ -373,7 +373,7 @@ void steal_run::on_tick(double t) {
     if (!is_root()) dispatch(root_, steal::progress{n});
   }
   state_if_due();  // also while no thread comes by
-  if (role_.has_met_suspects()) state_suspects();
+  if (role_.debts().has_met_suspects()) state_suspects();
   after_tick(t);
 }
 

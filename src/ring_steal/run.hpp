@@ -81,7 +81,7 @@ class steal_run final : public peer_run {
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) override {
     state_if_due();
-    if (role_.has_met_suspects()) state_suspects();
+    if (role_.debts().has_met_suspects()) state_suspects();
   }
   void rest(std::unique_lock<std::mutex>& lock, double seconds) override;
   void please_stop() override;

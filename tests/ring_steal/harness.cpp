@@ -71,18 +71,19 @@ void world::please_stop(int rank) {
 void world::add_own(int rank, std::vector<event>& all) const {
   auto const& n = at(rank);
   auto const& s = *scenario_;
-  auto const current = n.role.current();
+  auto const current = n.role.debts().current();
   auto const waiting = current ? n.debts.at(*current).tasks.size() : 0;
   if (n.running)
     all.push_back({kind::finish, rank});
   else if (waiting > 0)
     all.push_back({kind::start, rank});
   std::size_t const keeps = s.explored && !n.running ? 1 : 0;
-  if (current && n.role.may_spare(*current) && waiting > keeps) all.push_back({kind::lend, rank});
-  if (n.role.wanted() && !s.explored) all.push_back({kind::away, rank});
+  if (current && n.role.thieves().may_have(*n.role.debts().find(*current)) && waiting > keeps)
+    all.push_back({kind::lend, rank});
+  if (!n.role.thieves().empty() && !s.explored) all.push_back({kind::away, rank});
   if (!n.draining && statements_ < s.statements)
     for (auto const& [debt, d] : n.debts)
-      if (n.role.suspect(debt) ? d.changed : s.records) all.push_back({kind::state, rank, 0, debt});
+      if (n.role.debts().suspect(debt) ? d.changed : s.records) all.push_back({kind::state, rank, 0, debt});
   if (s.explored && s.stops_early && !asked_to_stop_) all.push_back({kind::stop, rank});
   if (n.role.resting()) all.push_back({kind::retry, rank});
   if (n.role.has_news()) all.push_back({kind::spread, rank});
@@ -93,7 +94,7 @@ void world::apply_own(event const& e) {
   role::steal_actions list;
   if (e.what == kind::start) return start(e.a);
   if (e.what == kind::finish) return finish(e.a);
-  if (e.what == kind::lend) role.spare(*role.current(), list);
+  if (e.what == kind::lend) role.spare(*role.debts().current(), list);
   if (e.what == kind::away) role.nothing_to_spare(list);
   if (e.what == kind::retry) role.retry(list);
   if (e.what == kind::spread) role.spread(list);
@@ -106,7 +107,7 @@ void world::apply_own(event const& e) {
 
 void world::start(int rank) {
   auto& n = at(rank);
-  auto const debt = *n.role.current();
+  auto const debt = *n.role.debts().current();
   auto& waiting = n.debts.at(debt).tasks;
   n.running = {debt, waiting.back()};
   waiting.pop_back();
@@ -159,8 +160,8 @@ std::string world::waits_for() const {
   std::string text = "debts and loans:";
   for (int a = 0; a < scenario_->ranks; ++a)
     if (active(a))
-      text += " rank " + std::to_string(a) + " " + std::to_string(at(a).role.debts()) + "/" +
-              std::to_string(at(a).role.loans());
+      text += " rank " + std::to_string(a) + " " + std::to_string(at(a).role.debts().size()) + "/" +
+              std::to_string(at(a).role.loans().size());
   return text;
 }
 
@@ -235,7 +236,7 @@ std::uint64_t world::ran() const {
 
 std::uint64_t world::again() const {
   std::uint64_t n = 0;
-  for (auto const& x : nodes_) n += x.role.taken_back();
+  for (auto const& x : nodes_) n += x.role.loans().taken_back();
   return n;
 }
 

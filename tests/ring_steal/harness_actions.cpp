@@ -110,7 +110,7 @@ void world::set_apart(int rank, steal::set_apart const& what) {
 world::loan_name world::run_by(int rank) const {
   auto const& n = at(rank);
   if (auto const dead = ran_.find(rank); dead != ran_.end()) return dead->second;
-  auto const current = n.role.current();
+  auto const current = n.role.debts().current();
   if (!current || !n.debts.contains(*current)) return {-1, 0};
   return {n.debts.at(*current).lender, n.debts.at(*current).number};
 }
@@ -216,12 +216,12 @@ void world::follow_up(int rank) {
   require(n.role.bound() <= found_, "a bound is better than all that were found");
   require(n.role.bound() >= std::exchange(n.bound, n.role.bound()), "a bound becomes worse");
   role::steal_actions list;
-  while (auto const c = n.role.current()) {
+  while (auto const c = n.role.debts().current()) {
     if (!n.debts.at(*c).tasks.empty() || n.runs(*c)) break;
     n.role.dry(*c, list);
     perform(rank, list);
   }
-  require(n.debts.size() == n.role.debts() && n.lent.size() == n.role.loans(),
+  require(n.debts.size() == n.role.debts().size() && n.lent.size() == n.role.loans().size(),
           "role and engine count different debts or loans");
   if (n.draining && !n.running) {
     n.role.quiet(list);

@@ -1,17 +1,15 @@
 // One rank of a ring_steal call: thief, victim, borrower and lender.
 #pragma once
 
-#include <deque>
-#include <map>
-#include <set>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "ring_steal/role/action.hpp"
+#include "ring_steal/role/borrower.hpp"
 #include "ring_steal/role/bounds.hpp"
-#include "ring_steal/role/loan_book.hpp"
+#include "ring_steal/role/lender.hpp"
 #include "ring_steal/role/thief.hpp"
+#include "ring_steal/role/waiting_thieves.hpp"
 #include "role/attendance.hpp"
 
 namespace skel::role {
@@ -51,8 +49,6 @@ struct steal_member_config {
 /// runs it. The root never borrows suspect tasks. A lender runs its parcel itself only if no rank
 /// except itself and the root is left, and reports that to its own lender.
 ///
-/// A busy victim keeps a thief waiting until it has tasks to give.
-///
 /// The role sees loans, never tasks. A regular value; events append their actions to `out`. Relies
 /// on the wire contract: between two living ranks, messages arrive once and in order, after any
 /// delay.
@@ -64,19 +60,14 @@ class steal_member {
   void begin(steal_actions& out);
   /// No task of this debt waits or runs on this rank any more.
   void dry(debt_id id, steal_actions& out);
-  /// Whether a thief waits for tasks.
-  [[nodiscard]] bool wanted() const { return !thieves_.empty(); }
-  [[nodiscard]] std::size_t thieves() const { return thieves_.size(); }
-  /// Whether a waiting thief may have tasks of this debt.
-  [[nodiscard]] bool may_spare(debt_id id) const;
   /// Tasks of this debt are available: the thief that has waited longest gets them.
   void spare(debt_id id, steal_actions& out);
   /// This rank is busy and found nothing to give for some time: refuses the waiting thieves.
-  void nothing_to_spare(steal_actions& out);
+  void nothing_to_spare(steal_actions& out) { thieves_.refuse_all(thief_.knows_busy(), out); }
   /// This rank is idle and has no rank to ask, and some time has passed.
   void retry(steal_actions& out);
   /// The engine can state the value of this debt, and work was done since the previous statement.
-  void state(debt_id id, steal_actions& out);
+  void state(debt_id id, steal_actions& out) { debts_.state(id, out); }
   /// The tasks of this rank know this bound; worse ones than the role's are ignored.
   void improve(bound_key bound) { bounds_.improve(bound); }
   /// Whether a bound waits to be passed on.
@@ -94,93 +85,40 @@ class steal_member {
   /// Performing set_apart, the engine found `tasks` remaining tasks in this loan. Returns the parcels
   /// to cut them into: the loan itself, with the oldest tasks, and the others; none if it is void.
   loan_book::pieces cut(loan_id loan, std::uint64_t tasks, steal_actions& out);
-  void from_outside(rank_id rank) { lent_.from_outside(rank); }
+  void from_outside(rank_id rank) { loans_.from_outside(rank); }
   void tick(steal_actions& out);
 
   /// The best bound that this rank knows.
   [[nodiscard]] bound_key bound() const { return bounds_.best(); }
-  [[nodiscard]] std::optional<debt_id> current() const { return current_; }
-  /// Whether a task of this debt may end the process. The lender then gets more frequent
-  /// statements.
-  [[nodiscard]] bool suspect(debt_id id) const;
-  /// Whether any debt may be suspect, without a look at each.
-  [[nodiscard]] bool has_met_suspects() const { return met_suspects_; }
-  [[nodiscard]] bool hungry() const { return !current_ && attendance_.active(); }
-  /// Whether this rank is hungry and awaits no answer.
+  /// Whether this rank has no work and awaits no answer.
   [[nodiscard]] bool resting() const { return hungry() && !thief_.asked(); }
-  [[nodiscard]] std::optional<rank_id> asked() const { return thief_.asked(); }
-  [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
   [[nodiscard]] bool draining() const { return attendance_.draining(); }
-  [[nodiscard]] bool ended() const { return attendance_.ended(); }
-  [[nodiscard]] std::size_t debts() const { return debts_.size(); }
-  [[nodiscard]] std::size_t loans() const { return lent_.size(); }
-  [[nodiscard]] std::uint64_t steals() const { return steals_; }
-  [[nodiscard]] std::uint64_t taken_back() const { return taken_back_; }
+  [[nodiscard]] thief const& search() const { return thief_; }
+  [[nodiscard]] waiting_thieves const& thieves() const { return thieves_; }
+  [[nodiscard]] borrower const& debts() const { return debts_; }
+  [[nodiscard]] lender const& loans() const { return loans_; }
   friend bool operator==(steal_member const&, steal_member const&) = default;
-  /// Without what is only reported.
-  auto fields() const {
-    return std::tie(thief_, debts_, lent_, bounds_, next_debt_, current_, thieves_, attendance_, returns_);
-  }
+  auto fields() const { return std::tie(thief_, thieves_, debts_, loans_, bounds_, attendance_); }
 
  private:
-  struct debt {
-    rank_id lender = 0;
-    loan_id number = 0;       // the lender's
-    bool work = true;         // tasks of it wait or run on this rank
-    std::uint64_t loans = 0;  // outstanding loans made from it, including parcels
-    bool suspect = false;
-    bool alone = false;           // no loan is made from it before its first statement
-    std::vector<rank_id> lost{};  // ranks lost with loans made from it
-  };
-
-  // One for each message.
   void on(rank_id from, call_message const& m, steal_actions& out);
   void on(rank_id from, steal::ask const& m, steal_actions& out);
-  void on(rank_id from, steal::nothing const& m, steal_actions& out);
   void on(rank_id from, steal::loan const& m, steal_actions& out);
-  void on(rank_id from, steal::paid const& m, steal_actions& out);
-  void on(rank_id from, steal::begins const& m, steal_actions& out);
-  void on(rank_id from, steal::worth const& m, steal_actions& out);
-  void on(rank_id from, steal::returned const& m, steal_actions& out);
-  void on(rank_id from, steal::held const& m, steal_actions& out);
-  void on(rank_id from, steal::not_held const& m, steal_actions& out);
-  void on(rank_id from, steal::revoke const& m, steal_actions& out);
-  void on(rank_id from, steal::progress const& m, steal_actions& out);
-  void on(rank_id from, steal::better const& m, steal_actions& out);
 
+  [[nodiscard]] bool hungry() const { return begun_ && !debts_.current() && attendance_.active(); }
   void turn_to_work(steal_actions& out);
-  void work_on(debt_id id, steal_actions& out);
-  [[nodiscard]] bool may_have(rank_id thief, debt const& d) const;
-  void send_away(rank_id thief, std::optional<rank_id> hint, steal_actions& out) const;
-  void settle_if_done(debt_id id, steal_actions& out);
-  void drop(debt_id id, steal_actions& out);
-  [[nodiscard]] std::optional<debt_id> find(rank_id lender, loan_id number) const;
-  void take_back(loan_id number, steal_actions& out);
-  void leave_work(bool returns);
-  void return_debts(steal_actions& out);
-  // Parcels.
-  void set_apart(loan_id number, std::optional<rank_id> lost, steal_actions& out);
-  void lend_again(loan_id parcel, rank_id to, steal_actions& out);
   void place_parcels(steal_actions& out);
-  void run_parcel(loan_id parcel, steal_actions& out);
-  void push_parcels(steal_actions& out);
-  [[nodiscard]] bool may_borrow_parcels(rank_id r) const;
-  template <class Suits>
-  [[nodiscard]] std::optional<rank_id> first_rank(Suits const& suits) const;
+  void drop(debt_id id, steal_actions& out);
+  void leave_work(bool returns, steal_actions& out);
 
-  steal_member_config config_;
-  thief thief_;
-  std::map<debt_id, debt> debts_;
-  loan_book lent_;
-  bounds bounds_;
-  debt_id next_debt_ = 0;
-  bool met_suspects_ = false;  // a debt of this run was suspect
-  std::optional<debt_id> current_;
-  std::deque<rank_id> thieves_;  // waiting for an answer
-  std::uint64_t steals_ = 0;     // loans received
-  std::uint64_t taken_back_ = 0;
   attendance attendance_;
-  bool returns_ = false;  // draining, and every debt returns to its lender
+  thief thief_;
+  waiting_thieves thieves_;
+  borrower debts_;
+  lender loans_;
+  bounds bounds_;
+  steal_member_config config_;
+  bool begun_ = false;
 };
 
 }  // namespace skel::role

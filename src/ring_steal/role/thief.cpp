@@ -13,19 +13,17 @@ void thief::ask_next(bound_key bound, steal_actions& out) {
   if (asked_) out.push_back(steal::send{*asked_, steal::ask{bound}});
 }
 
-// Cases 2 and 3: the victim is idle, and may know a rank that is busy.
-bool thief::refused(rank_id from, std::optional<rank_id> busy) {
-  if (asked_ != from) return false;
+void thief::on(rank_id from, steal::nothing const& m) {
+  if (asked_ != from) return;
   asked_.reset();
-  if (busy)
-    search_.shortcut(from, *busy);
+  if (m.busy)
+    search_.shortcut(from, *m.busy);
   else
     search_.idle(from);
-  return true;
 }
 
-// Case 1: the victim is busy and gave tasks.
 void thief::succeeded(rank_id from) {
+  ++steals_;
   if (asked_ == from) asked_.reset();
   asks_ = 0;
   came_round_ = true;  // the next search starts from scratch

@@ -29,9 +29,9 @@ class thief {
   /// `bound` travels with the request.
   void ask_next(bound_key bound, steal_actions& out);
   void rested() { asks_ = 0; }
-  /// Handles a refusal; `busy` may have tasks. Returns false if `from` was not asked.
-  [[nodiscard]] bool refused(rank_id from, std::optional<rank_id> busy);
-  /// Rank `from` gave tasks.
+  /// The victim is idle, and may know a rank that is busy (cases 2 and 3).
+  void on(rank_id from, steal::nothing const& m);
+  /// The victim is busy and gave tasks (case 1).
   void succeeded(rank_id from);
   /// Stops waiting for an answer.
   void forget() { asked_.reset(); }
@@ -43,6 +43,8 @@ class thief {
   [[nodiscard]] std::optional<rank_id> knows_busy() const { return search_.knows_busy(); }
   [[nodiscard]] std::set<rank_id> const& lost_ranks() const { return search_.lost_ranks(); }
   [[nodiscard]] std::optional<rank_id> asked() const { return asked_; }
+  /// How often a rank gave tasks.
+  [[nodiscard]] std::uint64_t steals() const { return steals_; }
   friend bool operator==(thief const&, thief const&) = default;
   auto fields() const { return std::tie(search_, asks_, came_round_, asked_); }
 
@@ -51,6 +53,7 @@ class thief {
   unsigned asks_ = 0;  // refusals since the last rest
   bool came_round_ = true;
   std::optional<rank_id> asked_;  // the rank whose answer is awaited
+  std::uint64_t steals_ = 0;
 };
 
 }  // namespace skel::role
