@@ -153,7 +153,7 @@ void divide_run::attach_to_call(call_message const& m, int to, bytes& body) {
   if (auto const* const f = std::get_if<role::finish>(&m)) {
     // A rank that was declared dead but lives has missed the end.
     if (kind_.to == placement::everywhere && f->how.how == role::outcome::status::done &&
-        !role_.has_reached(to))
+        !role_.reached().has(to))
       append(solutions_.at(everybody()), body);
   } else if (std::holds_alternative<role::stopped>(m)) {
     skel::bytes::put_varint(body.body(), role_.taken_over());

@@ -58,7 +58,7 @@ void world::send(int rank, int to, role::divide_message const& what) {
   } else if (auto const* const call = std::get_if<role::call_message>(&what)) {
     auto const* const f = std::get_if<role::finish>(call);
     if (f != nullptr && scenario_->to == placement::everywhere && f->how.how == role::outcome::status::done &&
-        !n.role.has_reached(to))
+        !n.role.reached().has(to))
       p.solution = n.solutions.at({0, scenario_->ranks});
   }
   post(rank, to, std::move(p));

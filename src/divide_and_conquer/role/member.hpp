@@ -9,9 +9,12 @@
 #include <tuple>
 
 #include "divide_and_conquer/role/action.hpp"
+#include "divide_and_conquer/role/arrivals.hpp"
 #include "divide_and_conquer/role/groups.hpp"
 #include "divide_and_conquer/role/message.hpp"
+#include "divide_and_conquer/role/problems.hpp"
 #include "divide_and_conquer/role/rank_span.hpp"
+#include "divide_and_conquer/role/solutions.hpp"
 #include "divide_and_conquer/role/takeover_turn.hpp"
 #include "role/attendance.hpp"
 #include "role/outcome.hpp"
@@ -58,22 +61,19 @@ class divide_member {
 
   [[nodiscard]] divide_groups const& groups() const { return groups_; }
   [[nodiscard]] bool draining() const { return attendance_.draining(); }
-  [[nodiscard]] bool ended() const { return attendance_.ended(); }
-  /// On the root: rank `rank` has reported that it has its result.
-  [[nodiscard]] bool has_reached(rank_id rank) const { return reached_.contains(rank); }
+  [[nodiscard]] arrivals const& reached() const { return reached_; }
   /// Groups of lost ranks whose solutions this rank has made.
   [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
   /// Readable description of what it waits for: "the solution of ranks 4 to 7 from rank 5".
   [[nodiscard]] std::string waits_for() const;
   friend bool operator==(divide_member const&, divide_member const&) = default;
   auto fields() const {
-    return std::tie(attendance_, problems_, wanted_problems_, solutions_, solved_whole_, goals_, requests_,
-                    pushed_, turn_, left_, lost_, reached_, taken_over_, begun_, told_reached_,
-                    told_part_lost_, complete_);
+    return std::tie(attendance_, problems_, solutions_, goals_, requests_, turn_, left_, lost_, reached_,
+                    taken_over_, begun_, told_part_lost_);
   }
 
  private:
-  enum class problem_state : std::uint8_t { here, dividing, undivided };
+  using problem_state = held_problems::state;
   // A solution that this rank needs: received from a rank, or made here.
   struct goal {
     std::optional<rank_id> from{};
@@ -88,46 +88,36 @@ class divide_member {
     rank_span group;
     friend auto operator<=>(request const&, request const&) = default;
   };
-  using problem_iterator = std::map<rank_span, problem_state>::const_iterator;
 
+  [[nodiscard]] bool keeps(rank_span group) const {
+    return is_group(everybody(), group) && attendance_.active();
+  }
   void advance(divide_actions& out);
-  void push_solutions(divide_actions& out);
   void answer_requests(divide_actions& out);
   bool answer(request const& r, divide_actions& out);
   bool hand_out_problem(request const& r, divide_actions& out);
-  void check_reached(divide_actions& out);
   bool pursue(rank_span s, divide_actions& out);
   void make(rank_span s, goal& g, divide_actions& out);
   bool obtain_problem(rank_span s, divide_actions& out);
   void want_problem(rank_span s, divide_actions& out);
-  void on_own(rank_id from, divide_message const& m, divide_actions& out);
-  void keep_problem(rank_span s, divide_actions& out);
-  void keep_solution(rank_span s, divide_actions& out);
   void lose_part(rank_id rank, divide_actions& out);
   [[nodiscard]] bool is_left(rank_span s) const;
-  [[nodiscard]] std::optional<rank_span> solution_with(rank_span s) const;
-  [[nodiscard]] problem_iterator problem_with(rank_span s) const;
   [[nodiscard]] rank_span everybody() const { return groups_.everybody(); }
   [[nodiscard]] rank_id self() const { return groups_.config().self; }
 
   divide_groups groups_;
   attendance attendance_;
-  std::map<rank_span, problem_state> problems_;
-  std::map<rank_span, rank_id> wanted_problems_;  // and the rank that must send it
-  std::set<rank_span> solutions_;                 // none is inside another
-  std::set<rank_span> solved_whole_;              // groups whose problem cannot be divided
+  held_problems problems_;
+  held_solutions solutions_;
   std::map<rank_span, goal> goals_;
   std::set<request> requests_;
-  std::set<rank_span> pushed_;  // own groups whose solution has been sent to their partners
   takeover_turn turn_;
   std::map<rank_span, rank_id> left_;  // on the root: work left to another rank
   membership lost_;
-  std::set<rank_id> reached_;  // on the root
+  arrivals reached_;
   std::uint64_t taken_over_ = 0;
   bool begun_ = false;
-  bool told_reached_ = false;
   bool told_part_lost_ = false;
-  bool complete_ = false;
 };
 
 }  // namespace skel::role

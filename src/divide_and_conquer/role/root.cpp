@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/overloaded.hpp"
+
 namespace skel::role {
 
 namespace {
@@ -13,19 +15,20 @@ bool divide_root::on(rank_id from, divide_message const& m, divide_actions& out)
     heard(from);
     serve_all(out);
   }
-  if (auto const* const ask = std::get_if<divide_say::ask_takeover>(&m)) {
-    if (!is_group(groups_.everybody(), ask->work.group)) return true;
-    auto& t = all_[ask->work];
-    t.waiting.insert(from);
-    serve(ask->work, t, out);
-    return true;
-  }
-  if (auto const* const end = std::get_if<divide_say::end_takeover>(&m)) {
-    ended(from, *end);
-    serve_all(out);
-    return true;
-  }
-  return false;
+  return std::visit(overloaded{[&](divide_say::ask_takeover const& ask) {
+                                 if (!is_group(groups_.everybody(), ask.work.group)) return true;
+                                 auto& t = all_[ask.work];
+                                 t.waiting.insert(from);
+                                 serve(ask.work, t, out);
+                                 return true;
+                               },
+                               [&](divide_say::end_takeover const& end) {
+                                 ended(from, end);
+                                 serve_all(out);
+                                 return true;
+                               },
+                               [](auto const& /*other*/) { return false; }},
+                    m);
 }
 
 void divide_root::ended(rank_id from, divide_say::end_takeover const& m) {
