@@ -201,11 +201,10 @@ void steal_run::idle_work() {
 // The role learns the bound that tasks have found, and the tasks learn that of the role.
 void steal_run::share_bound() {
   if (bound_ == nullptr || over_) return;
-  auto const heard = role_.bound();
   auto found = bound_->load(std::memory_order_relaxed);
-  while (found < heard && !bound_->compare_exchange_weak(found, heard, std::memory_order_relaxed)) {
+  auto const best = role_.share(found);
+  while (found < best && !bound_->compare_exchange_weak(found, best, std::memory_order_relaxed)) {
   }
-  if (found > heard) role_.improve(found);
   if (!role_.has_news()) return;
   double const t = now();
   if (t < spread_at_) return;

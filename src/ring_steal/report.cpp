@@ -30,7 +30,7 @@ std::string steal_run::state() const {
                      key_.number, key_.context, tasks_run(), role_.debts().size(), role_.loans().size());
   if (auto const current = role_.debts().current())
     text += detail::format(", {} threads at work", running_);
-  else if (role_.draining())
+  else if (draining_)
     text += ", draining";
   else if (auto const victim = role_.search().asked())
     text += detail::format(", has asked rank {}", *victim);

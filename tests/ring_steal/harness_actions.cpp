@@ -213,8 +213,8 @@ void world::follow_up(int rank) {
   auto& n = at(rank);
   if (!active(rank)) return;
   // A rank may prune with any bound that a node has found, but not with a better one.
-  require(n.role.bound() <= found_, "a bound is better than all that were found");
-  require(n.role.bound() >= std::exchange(n.bound, n.role.bound()), "a bound becomes worse");
+  require(n.role.share(0) <= found_, "a bound is better than all that were found");
+  require(n.role.share(0) >= std::exchange(n.bound, n.role.share(0)), "a bound becomes worse");
   role::steal_actions list;
   while (auto const c = n.role.debts().current()) {
     if (!n.debts.at(*c).tasks.empty() || n.runs(*c)) break;

@@ -77,12 +77,13 @@ std::optional<blamed> lender::tick() {
                 "loan " + std::to_string(guilty->work) + " of rank " + std::to_string(config_.self)};
 }
 
-void lender::revoke_parts(debt_id of, steal_actions& out) {
+void lender::drop(debt_id of, borrower& debts, steal_actions& out) {
   for (auto const number : book_.parts_of(of)) {
     auto const borrower = book_.close(number).borrower;
     if (borrower) out.push_back(steal::send{*borrower, steal::revoke{number}});
     out.push_back(steal::forget{number});
   }
+  debts.drop(of, out);
 }
 
 void lender::leave(bool returns, borrower& debts, steal_actions& out) {

@@ -53,8 +53,8 @@ class lender {
   void ask_held(steal_actions& out) const;
   /// A parcel to blame.
   [[nodiscard]] std::optional<blamed> tick();
-  /// The debt is void: the results of its loans are not awaited.
-  void revoke_parts(debt_id of, steal_actions& out);
+  /// The debt is void: neither its result nor the results of its loans are awaited.
+  void drop(debt_id of, borrower& debts, steal_actions& out);
   /// The call ends. `returns`: parcels are tasks of their debts again; otherwise all loans are void.
   void leave(bool returns, borrower& debts, steal_actions& out);
 

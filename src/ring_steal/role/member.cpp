@@ -45,7 +45,7 @@ void steal_member::dry(debt_id id, steal_actions& out) {
 
 void steal_member::spare(debt_id id, steal_actions& out) {
   auto* const d = debts_.find(id);
-  auto const to = d == nullptr || draining() ? std::nullopt : thieves_.take(*d);
+  auto const to = d == nullptr || attendance_.draining() ? std::nullopt : thieves_.take(*d);
   if (!to) return;
   loan_id const number = loans_.lend(id, *d, *to);
   out.push_back(steal::send{*to, steal::loan{number, d->suspect, false, bounds_.best()}, id});
@@ -65,7 +65,7 @@ void steal_member::on(rank_id from, steal_message const& m, steal_actions& out) 
                         [&](steal::loan const& own) { on(from, own, out); },
                         [&](steal::held const& own) { debts_.on(from, own, out); },
                         [&](steal::revoke const& own) {
-                          if (auto const id = debts_.find(from, own.loan)) drop(*id, out);
+                          if (auto const id = debts_.find(from, own.loan)) loans_.drop(*id, debts_, out);
                         },
                         [&](steal::not_held const& own) {
                           loans_.on(from, own, debts_, out);
@@ -99,7 +99,7 @@ void steal_member::on(rank_id from, steal::loan const& m, steal_actions& out) {
 }
 
 void steal_member::on(rank_id /*from*/, call_message const& m, steal_actions& out) {
-  bool const was_draining = draining();
+  bool const was_draining = attendance_.draining();
   attendance_.on(m, out);
   if (auto const* const s = std::get_if<stop>(&m); s != nullptr && !was_draining) leave_work(s->early, out);
 }
@@ -111,15 +111,10 @@ void steal_member::lost(rank_id rank, steal_actions& out) {
   thief_.lost(rank);
   // The rank may be alive and must not wait forever for an answer.
   if (thieves_.remove(rank)) waiting_thieves::refuse(rank, std::nullopt, out);
-  for (auto const id : debts_.owed_to(rank)) drop(id, out);
+  for (auto const id : debts_.owed_to(rank)) loans_.drop(id, debts_, out);
   loans_.lost(rank, debts_, out);
   place_parcels(out);
   turn_to_work(out);
-}
-
-void steal_member::drop(debt_id id, steal_actions& out) {
-  loans_.revoke_parts(id, out);
-  debts_.drop(id, out);
 }
 
 void steal_member::place_parcels(steal_actions& out) {

@@ -68,8 +68,11 @@ class steal_member {
   void retry(steal_actions& out);
   /// The engine can state the value of this debt, and work was done since the previous statement.
   void state(debt_id id, steal_actions& out) { debts_.state(id, out); }
-  /// The tasks of this rank know this bound; worse ones than the role's are ignored.
-  void improve(bound_key bound) { bounds_.improve(bound); }
+  /// The tasks of this rank know this bound. Returns the best one that this rank knows.
+  bound_key share(bound_key bound) {
+    bounds_.improve(bound);
+    return bounds_.best();
+  }
   /// Whether a bound waits to be passed on.
   [[nodiscard]] bool has_news() const { return bounds_.has_news() && attendance_.active(); }
   /// Passes the bound on. The engine calls it at most once per interval, so that bounds that improve
@@ -88,11 +91,8 @@ class steal_member {
   void from_outside(rank_id rank) { loans_.from_outside(rank); }
   void tick(steal_actions& out);
 
-  /// The best bound that this rank knows.
-  [[nodiscard]] bound_key bound() const { return bounds_.best(); }
   /// Whether this rank has no work and awaits no answer.
   [[nodiscard]] bool resting() const { return hungry() && !thief_.asked(); }
-  [[nodiscard]] bool draining() const { return attendance_.draining(); }
   [[nodiscard]] thief const& search() const { return thief_; }
   [[nodiscard]] waiting_thieves const& thieves() const { return thieves_; }
   [[nodiscard]] borrower const& debts() const { return debts_; }
@@ -108,7 +108,6 @@ class steal_member {
   [[nodiscard]] bool hungry() const { return begun_ && !debts_.current() && attendance_.active(); }
   void turn_to_work(steal_actions& out);
   void place_parcels(steal_actions& out);
-  void drop(debt_id id, steal_actions& out);
   void leave_work(bool returns, steal_actions& out);
 
   attendance attendance_;
