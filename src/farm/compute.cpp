@@ -19,7 +19,7 @@ constexpr std::size_t quantum_bytes = std::size_t{128} * 1024;
 
 bool farm_run::find_work(unsigned thread) {
   auto& t = state_[thread];
-  if (!t.todo && (computes_ || member_.has_work())) {  // a root that serves may be the last one left
+  if (!t.todo && (computes_ || member_.held().has_work())) {  // a root that serves may be the last one left
     member_.idle(t.pace.limit(), t.wanted);
     perform(t.wanted, &t);
   }

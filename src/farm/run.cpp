@@ -183,7 +183,7 @@ void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
   }
   member_.on(from, m, list);
   for (auto& a : list) perform(a, nullptr);
-  if (threads_ > 1 && member_.has_work()) engine_.calls().work_arrived().notify_all();
+  if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();
 }
 
 void farm_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
@@ -252,8 +252,8 @@ void farm_run::describe(observe::progress_state& s, bool last) const {
 }
 
 std::string farm_run::member_state() const {
-  return detail::format("{} queued, {} running, {} finished and not sent{}", member_.queued(),
-                        member_.running(), member_.unsent(),
+  return detail::format("{} queued, {} running, {} finished and not sent{}", member_.held().queued(),
+                        count_tasks(member_.held().running()), member_.held().done(),
                         member_.waiting() ? ", waiting for an answer of the root" : "");
 }
 

@@ -180,8 +180,8 @@ std::string world::waits_for() const {
     text += fmt::format("; rank {}: ", r);
     text += !n.alive  ? "dead"
             : n.ended ? "ended"
-                      : fmt::format("{} queued, {} unsent{}", n.member.queued(), n.member.unsent(),
-                                    n.member.waiting() ? ", waiting" : "");
+                      : fmt::format("{} queued, {} unsent{}", n.member.held().queued(),
+                                    n.member.held().done(), n.member.waiting() ? ", waiting" : "");
   }
   return text;
 }
@@ -404,7 +404,7 @@ void world::check_end() const {
 }
 
 void world::add_to(role::digest& d) const {
-  d.add(root_role_.hash());
+  d.add(root_role_);
   for (auto const& t : tasks_)
     d.add(t.recorded).add(t.left_out).add(t.forgotten).add(t.wrong).add(t.ran_at_death);
   for (auto const& w : waiting_) {

@@ -20,7 +20,7 @@ void add_ids(role::digest& d, std::vector<task_id> const& ids) {
 void packet::add_to(role::digest& d) const { add_ids(d, content); }
 
 void node::add_to(role::digest& d) const {
-  d.add(member.hash());
+  d.add(member);
   for (auto const& t : threads) d.add(t ? t->first * 64 + t->count : 1U << 30);
   add_ids(d, held);
   add_ids(d, payloads);

@@ -10,43 +10,37 @@
 namespace skel::role {
 
 namespace farm {
+using role::operator==;
 
 /// Send `what` to `to`. Messages to the role's own rank are delivered at once.
 struct send {
   rank_id to = 0;
   farm_message what{};
-  friend bool operator==(send const&, send const&) = default;
 };
 /// Run these tasks on a compute thread and answer with finished() or failed().
 struct execute {
   task_range range{};
-  friend bool operator==(execute const&, execute const&) = default;
 };
 /// Pass the results of these tasks, which came with the current message, to the sink.
 struct record {
   task_range range{};
-  friend bool operator==(record const&, record const&) = default;
 };
 /// Pass this version of an audited task's results to the sink, and drop the others.
 struct accept {
   task_id task = 0;
   std::uint64_t version = 0;
-  friend bool operator==(accept const&, accept const&) = default;
 };
 /// With audits, recorded results wait: now those of this rank go to the sink, ...
 struct release {
   rank_id rank = 0;
-  friend bool operator==(release const&, release const&) = default;
 };
 /// ... or are dropped, because the rank is at fault.
 struct discard {
   rank_id rank = 0;
-  friend bool operator==(discard const&, discard const&) = default;
 };
 /// Drop the payloads of these tasks.
 struct forget {
   task_range range{};
-  friend bool operator==(forget const&, forget const&) = default;
 };
 
 /// This task will have no result: it failed this many times, last on `rank`.
@@ -56,7 +50,6 @@ struct leave_out {
   unsigned times = 0;
   std::string text{};
   bool ended_ranks = false;  ///< so it failed
-  friend bool operator==(leave_out const&, leave_out const&) = default;
 };
 
 }  // namespace farm

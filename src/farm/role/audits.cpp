@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "role/digest.hpp"
+
 namespace skel::role {
 
 namespace {
@@ -117,15 +119,6 @@ range_list farm_audits::blame(rank_id rank, task_id task) {
   r.open = 0;
   faults_.push_back({rank, task, count_tasks(again), std::exchange(r.released, {})});
   return again;
-}
-
-void farm_audits::hash(digest& d) const {
-  for (auto const& [id, a] : open_) {
-    d.add(id).add(static_cast<std::uint64_t>(a.holder.value_or(-1))).add(a.threw.size());
-    for (auto const& x : a.answers) d.add(static_cast<std::uint64_t>(x.rank)).add(x.version);
-  }
-  for (auto const& r : ranks_) d.add(r.at_fault).add(r.held).add(r.released);
-  d.add(open_.size()).add(checked_).add(unchecked_);
 }
 
 }  // namespace skel::role

@@ -5,10 +5,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "role/by_rank.hpp"
-#include "role/digest.hpp"
 #include "skel/detail/task_range.hpp"
 
 namespace skel::role {
@@ -17,7 +17,6 @@ namespace skel::role {
 struct task_version {
   task_id task = 0;
   std::uint64_t version = 0;
-  friend bool operator==(task_version const&, task_version const&) = default;
 };
 
 /// A rank whose result of `task` differs from that of two others.
@@ -26,7 +25,6 @@ struct rank_at_fault {
   task_id task = 0;         ///< which showed it
   std::uint64_t again = 0;  ///< number of its results that are computed again
   range_list released{};    ///< its results that the sink had by then
-  friend bool operator==(rank_at_fault const&, rank_at_fault const&) = default;
 };
 
 /// The results of audited tasks until two ranks agree, and the other results of each rank until they may go
@@ -50,7 +48,6 @@ class farm_audits {
   struct answer {
     rank_id rank = 0;
     std::uint64_t version = 0;
-    friend bool operator==(answer const&, answer const&) = default;
   };
   [[nodiscard]] std::vector<answer> const& answers(task_id task) const { return open_.at(task).answers; }
   /// The version on which two ranks agree.
@@ -98,14 +95,13 @@ class farm_audits {
   [[nodiscard]] std::uint64_t unchecked() const { return unchecked_; }
 
   friend bool operator==(farm_audits const&, farm_audits const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(open_, ranks_, checked_, unchecked_); }
 
  private:
   struct audit {
     std::vector<answer> answers{};
     std::vector<rank_id> threw{};
     std::optional<rank_id> holder{};
-    friend bool operator==(audit const&, audit const&) = default;
   };
   struct rank_state {
     bool at_fault = false;
@@ -113,7 +109,6 @@ class farm_audits {
     std::uint64_t holds = 0;  // audits that it has to answer
     range_list held{};
     range_list released{};
-    friend bool operator==(rank_state const&, rank_state const&) = default;
   };
   void take_back(task_id task, audit& a);
 

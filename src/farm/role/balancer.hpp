@@ -31,7 +31,6 @@ class farm_balancer {
     double early = 0;       // for ranks that have other tasks
     double vain_until = 0;  // until then ranks of vain_speed and slower ones need not search
     double vain_speed = 0;
-    friend bool operator==(searches const&, searches const&) = default;
   };
   bool give_copy(rank_id rank, farm_book& book, farm_actions& out);
   [[nodiscard]] bool may_copy(rank_id owner, task_range const& tasks, farm_book const& book) const;

@@ -48,11 +48,4 @@ range_list begun_tasks::take(rank_id rank) {
   return tasks;
 }
 
-void begun_tasks::hash(digest& d) const {
-  for (auto const& running : ranks_) {
-    for (auto const& b : running) d.add(range_list{b.tasks}).add(b.copier > 0);
-    d.add(running.size());
-  }
-}
-
 }  // namespace skel::role

@@ -1,10 +1,10 @@
 // The tasks that each rank of a farm runs, as far as the root knows.
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "role/by_rank.hpp"
-#include "role/digest.hpp"
 #include "skel/detail/task_range.hpp"
 
 namespace skel::role {
@@ -14,7 +14,6 @@ struct begun_range {
   task_range tasks;
   double since = 0;   ///< seconds, on the root's clock
   double copier = 0;  ///< speed of the fastest thread that runs a copy; 0: no copy
-  friend bool operator==(begun_range const&, begun_range const&) = default;
 };
 
 /// A regular value.
@@ -36,7 +35,7 @@ class begun_tasks {
   [[nodiscard]] rank_id ranks() const { return ranks_.ranks(); }
   [[nodiscard]] std::vector<begun_range>& of(rank_id rank) { return ranks_[rank]; }
   friend bool operator==(begun_tasks const&, begun_tasks const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(ranks_); }
 
  private:
   void keep_latest(rank_id rank, std::size_t threads);

@@ -189,13 +189,4 @@ void farm_book::say_again(rank_id rank, farm_actions& out) {
   for (auto& m : told) out.push_back(farm::send{m.to, std::move(m.what)});
 }
 
-void farm_book::hash(digest& d) const {
-  d.add(roll).add(again).add(copies);
-  tasks.hash(d);
-  dealer.hash(d);
-  losses.hash(d);
-  failed.hash(d);
-  spacing.hash(d);
-}
-
 }  // namespace skel::role

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "farm/role/action.hpp"
@@ -73,7 +74,7 @@ struct farm_book {
   /// Whether a task may be on two ranks.
   [[nodiscard]] bool any_twice() const { return again > 0 || copies > 0; }
   friend bool operator==(farm_book const&, farm_book const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(roll, tasks, dealer, losses, failed, spacing, again, copies); }
 
   roll_call roll;
   task_progress tasks;

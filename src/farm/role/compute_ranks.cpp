@@ -49,8 +49,4 @@ bool compute_ranks::all_said_hello() const {
                                         [](state const& r) { return r.computes && r.alive && !r.hello; });
 }
 
-void compute_ranks::hash(digest& d) const {
-  for (auto const& r : all_) d.add(r.alive).add(r.computes).add(r.hello);
-}
-
 }  // namespace skel::role

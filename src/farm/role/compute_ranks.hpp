@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 
 #include "role/by_rank.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -37,7 +37,7 @@ class compute_ranks {
   /// True if some rank computes, and all that do have said hello.
   [[nodiscard]] bool all_said_hello() const;
   friend bool operator==(compute_ranks const&, compute_ranks const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(all_); }
 
  private:
   struct state {
@@ -46,7 +46,6 @@ class compute_ranks {
     bool hello = false;
     int threads = 1;
     double power = 0;
-    friend bool operator==(state const&, state const&) = default;
   };
   template <class Change>
   void change(rank_id rank, Change const& how);

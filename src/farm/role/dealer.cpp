@@ -170,14 +170,4 @@ void farm_dealer::stop() {
   pool_.clear();
 }
 
-void farm_dealer::hash(digest& d) const {
-  pool_.hash(d);
-  loads_.hash(d);
-  ranks_.hash(d);
-  sizes_.hash(d);
-  d.add(dealt_).add(given_).add(held_back_).add(stopped_);
-  d.add(static_cast<std::uint64_t>(last_lost_.value_or(-1)));
-  for (auto const& r : requests_) d.add(r.waiting).add(r.closed).add(r.wanted).add(r.held);
-}
-
 }  // namespace skel::role

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "farm/role/compute_ranks.hpp"
@@ -17,7 +18,6 @@ namespace skel::role {
 struct assignment {
   rank_id rank = 0;
   range_list tasks{};  ///< empty: no more tasks will come
-  friend bool operator==(assignment const&, assignment const&) = default;
 };
 using assignments = std::vector<assignment>;
 
@@ -75,7 +75,10 @@ class farm_dealer {
   /// computes, since no rank can replace it.
   [[nodiscard]] std::vector<rank_id> takers_alone() const;
   friend bool operator==(farm_dealer const&, farm_dealer const&) = default;
-  void hash(digest& d) const;
+  auto fields() const {
+    return std::tie(pool_, loads_, ranks_, sizes_, dealt_, given_, held_back_, stopped_, last_lost_,
+                    requests_);
+  }
 
  private:
   struct request {
@@ -83,7 +86,6 @@ class farm_dealer {
     bool closed = false;   // knows that nothing more will come, or never asks: new work is pushed
     std::uint64_t wanted = 1;
     std::uint64_t held = 0;  // tasks given and not finished; after losses an estimate
-    friend bool operator==(request const&, request const&) = default;
   };
 
   void close(rank_id rank) { requests_[rank].closed = any_closed_ = true; }

@@ -49,12 +49,4 @@ std::vector<task_id> failed_tasks::waiting() const {
   return list;
 }
 
-void failed_tasks::hash(digest& d) const {
-  for (auto const& [id, t] : all_) {
-    d.add(id).add(t.waits).add(t.failures.size());
-    for (auto const& f : t.failures) d.add(static_cast<std::uint64_t>(f.rank)).add(f.nth);
-  }
-  d.add(all_.size());
-}
-
 }  // namespace skel::role

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "farm/role/dealer.hpp"
@@ -31,7 +32,7 @@ class failed_tasks {
   [[nodiscard]] std::vector<task_id> waiting() const;
   [[nodiscard]] bool empty() const { return all_.empty(); }
   friend bool operator==(failed_tasks const&, failed_tasks const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(all_); }
 
  private:
   [[nodiscard]] bool failed_on(task_id task, rank_id rank) const;
@@ -39,12 +40,10 @@ class failed_tasks {
   struct failure {
     rank_id rank = 0;
     std::uint64_t nth = 0;
-    friend bool operator==(failure const&, failure const&) = default;
   };
   struct record {
     std::vector<failure> failures{};
     bool waits = false;
-    friend bool operator==(record const&, record const&) = default;
   };
   rank_id root_ = 0;
   bool elsewhere_ = false;

@@ -96,8 +96,4 @@ std::uint64_t grant_sizes::next(rank_id rank, std::uint64_t wanted, task_pool co
   return n;
 }
 
-void grant_sizes::hash(digest& d) const {
-  for (auto const n : grants_) d.add(n);
-}
-
 }  // namespace skel::role

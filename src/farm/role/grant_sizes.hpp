@@ -1,6 +1,7 @@
 // How many tasks of a farm a rank gets.
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "farm/role/compute_ranks.hpp"
@@ -29,7 +30,7 @@ class grant_sizes {
   /// Of all tasks, 1 on average.
   [[nodiscard]] task_costs const& costs() const { return costs_; }
   friend bool operator==(grant_sizes const&, grant_sizes const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(grants_); }
 
  private:
   [[nodiscard]] std::uint64_t of_average_cost(std::uint64_t n, task_pool const& pool) const;

@@ -4,8 +4,8 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <tuple>
 
-#include "role/digest.hpp"
 #include "skel/detail/task_range.hpp"
 #include "skel/schedule.hpp"
 
@@ -16,6 +16,8 @@ class held_tasks {
  public:
   // --- waiting
   void add(std::span<task_range const> ranges);
+  /// The same; with `look`, only those that this rank does not hold.
+  void add(std::span<task_range const> ranges, bool look) { look ? add(not_held(ranges)) : add(ranges); }
   /// A task that must run alone, before all others, and stay on this rank.
   void add_alone(task_range const& task) { alone_.push_back(task); }
   /// Removes up to `n` waiting tasks, but none granted alone, for another rank.
@@ -51,7 +53,7 @@ class held_tasks {
   [[nodiscard]] range_list const& running() const { return running_; }
   [[nodiscard]] std::uint64_t done() const { return done_count_; }
   friend bool operator==(held_tasks const&, held_tasks const&) = default;
-  void hash(digest& d) const { d.add(queue_).add(alone_).add(running_).add(running_alone_).add(done_); }
+  auto fields() const { return std::tie(queue_, alone_, running_, running_alone_, done_); }
 
  private:
   std::deque<task_range> queue_;

@@ -59,10 +59,4 @@ std::uint64_t farm_losses::find_suspects(task_progress const& tasks, compute_ran
   return to_give.size() - before;
 }
 
-void farm_losses::hash(digest& d) const {
-  stock_.hash(d);
-  begun_.hash(d);
-  d.add(suspects_);
-}
-
 }  // namespace skel::role

@@ -1,6 +1,8 @@
 // What a farm may have lost with a rank: tasks that no rank holds any more, and tasks that ended their ranks.
 #pragma once
 
+#include <tuple>
+
 #include "farm/role/action.hpp"
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/compute_ranks.hpp"
@@ -41,7 +43,7 @@ class farm_losses {
   [[nodiscard]] role::suspects<task_id>& suspects() { return suspects_; }
   [[nodiscard]] role::suspects<task_id> const& suspects() const { return suspects_; }
   friend bool operator==(farm_losses const&, farm_losses const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(stock_, begun_, suspects_); }
 
  private:
   [[nodiscard]] bool may_blame(rank_id rank) const { return blames_ && rank != root_; }

@@ -15,25 +15,23 @@
 namespace skel::role {
 
 namespace farm {
+using role::operator==;
 
 /// A member's report about itself, for adaptive grants.
 struct load {
   std::uint64_t waiting = 0;  ///< tasks that wait on this rank
   double cost = 0;            ///< seconds per (average) task of one thread; 0: unknown
-  friend bool operator==(load const&, load const&) = default;
 };
 /// Member to root: requests this many tasks.
 struct ask {
   std::uint64_t wanted = 0;
   std::optional<load> here{};
   std::optional<rank_id> refused_by{};  ///< the victim named last, if it had no tasks
-  friend bool operator==(ask const&, ask const&) = default;
 };
 /// Root to member: grants these tasks. Their payloads travel with it.
 struct grant {
   range_list ranges{};
   bool may_be_held = false;  ///< the member may hold some of them already
-  friend bool operator==(grant const&, grant const&) = default;
 };
 /// Root to member: grants a task that was running on a lost rank, threw, or is late elsewhere. The member
 /// runs it next and alone, sends `begins` first if it is watched, and gives it to no thief. The payload
@@ -41,17 +39,13 @@ struct grant {
 struct grant_alone {
   task_range task{0, 1, 1};
   bool watched = true;  ///< whether the rank reports what it begins
-  friend bool operator==(grant_alone const&, grant_alone const&) = default;
 };
 /// Root to member: no more tasks will come. Concentrated results may travel.
-struct nothing {
-  friend bool operator==(nothing const&, nothing const&) = default;
-};
+struct nothing {};
 /// Root to member: names a victim, and how many of its tasks to take.
 struct take_from {
   rank_id victim = 0;
   std::uint64_t tasks = 0;
-  friend bool operator==(take_from const&, take_from const&) = default;
 };
 /// Member to root: these tasks have finished. Their results travel with it.
 struct results {
@@ -59,47 +53,40 @@ struct results {
   std::uint64_t wanted = 0;  ///< tasks requested in the same message; 0: none
   range_list begun{};        ///< tasks begun since the member's last message
   std::optional<load> here{};
-  friend bool operator==(results const&, results const&) = default;
 };
 /// Member to root: it has begun tasks; these are all that it runs.
 struct begins {
   range_list running{};
   std::optional<load> here{};
-  friend bool operator==(begins const&, begins const&) = default;
 };
 /// Root to member: asks which tasks it holds.
 struct take_stock {
   std::uint64_t round = 0;
   bool hello_missing = false;  ///< the member's hello was lost
-  friend bool operator==(take_stock const&, take_stock const&) = default;
 };
 /// Member to root: the answer to take_stock.
 struct stock {
   std::uint64_t round = 0;
   std::uint64_t finished = 0;  ///< tasks finished since the run began
   range_list held{};           ///< tasks given to this member and not returned
-  friend bool operator==(stock const&, stock const&) = default;
 };
 /// Member to member: an idle rank requests tasks [Lee97, §3, phase 2].
 struct steal {
   bool copy = false;       ///< a copy of a running task will do
   double power = 0;        ///< of the thief, if copies are allowed
   std::uint64_t most = 0;  ///< tasks to take as the root said; 0: as the schedule says
-  friend bool operator==(steal const&, steal const&) = default;
 };
 /// Member to member: gives these tasks. Their payloads travel with it.
 struct give {
   range_list ranges{};
   bool may_be_held = false;  ///< the thief may hold some of them already
   bool copy = false;         ///< the victim runs it as well
-  friend bool operator==(give const&, give const&) = default;
 };
 /// Member to member: the victim has nothing to give.
 struct none {
   std::optional<rank_id> busy{};  ///< a rank that had tasks
   bool copies = false;            ///< a copy of a task that runs here would pay
   double power = 0;               ///< of the fastest rank that runs it, if `copies`
-  friend bool operator==(none const&, none const&) = default;
 };
 
 /// Member to root: a task threw, and the member goes on with others.
@@ -107,17 +94,13 @@ struct task_failed {
   task_id task = 0;
   std::uint64_t nth = 0;  ///< counts this member's failures, to detect repeated messages
   std::string text{};
-  friend bool operator==(task_failed const&, task_failed const&) = default;
 };
 /// Root to member: how long results may wait for others, so that the root can keep up with all ranks.
 struct spacing {
   std::uint64_t microseconds = 0;  ///< of work of each compute thread
-  friend bool operator==(spacing const&, spacing const&) = default;
 };
 /// Root to member: its results cannot be believed. It computes nothing more.
-struct dismissed {
-  friend bool operator==(dismissed const&, dismissed const&) = default;
-};
+struct dismissed {};
 
 }  // namespace farm
 

@@ -148,11 +148,4 @@ std::optional<rank_loads::theft> rank_loads::theft_for(rank_id thief) {
   return theft{*longest, tasks};
 }
 
-void rank_loads::hash(digest& d) const {
-  for (auto const& r : ranks_)
-    d.add(r.waiting).add(static_cast<std::uint64_t>(r.speed * 1000)).add(r.seeks).add(r.idle).add(r.finished);
-  for (rank_id const r : idle_) d.add(static_cast<std::uint64_t>(r));
-  d.add(idle_.size());
-}
-
 }  // namespace skel::role

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "farm/role/message.hpp"
 #include "role/by_rank.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -54,13 +54,12 @@ class rank_loads {
   struct theft {
     rank_id victim = 0;
     std::uint64_t tasks = 0;
-    friend bool operator==(theft const&, theft const&) = default;
   };
   /// Returns the rank whose waiting tasks take longest, and how many of them the thief should take so that
   /// both finish at the same time. Empty: no theft pays.
   [[nodiscard]] std::optional<theft> theft_for(rank_id thief);
   friend bool operator==(rank_loads const&, rank_loads const&) = default;
-  void hash(digest& d) const;
+  auto fields() const { return std::tie(ranks_, idle_); }
 
  private:
   struct load {
@@ -70,7 +69,6 @@ class rank_loads {
     std::uint64_t finished = 0;
     bool seeks = false;
     bool idle = false;
-    friend bool operator==(load const&, load const&) = default;
   };
   // Ranks with waiting tasks, those with the longest time first: minus that time, and the rank.
   using victims = std::set<std::pair<double, rank_id>>;

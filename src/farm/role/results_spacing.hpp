@@ -2,10 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "role/by_rank.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
@@ -24,7 +24,7 @@ class results_spacing {
   }
   [[nodiscard]] double seconds() const { return static_cast<double>(microseconds_) * 1e-6; }
   friend bool operator==(results_spacing const&, results_spacing const&) = default;
-  void hash(digest& d) const { d.add(microseconds_); }
+  auto fields() const { return std::tie(microseconds_); }
 
  private:
   std::uint64_t microseconds_ = 0;  // between two results messages of a rank

@@ -55,11 +55,15 @@ bool farm_ring::wants_to_be_told(held_tasks const& held, std::uint64_t reach) co
   return !victim_ && !resting_ && (held.running().size() < threads_ || reach > threads_);
 }
 
-void farm_ring::told(farm::take_from const& m, farm_actions& out) {
-  if (victim_) return;
+bool farm_ring::on(rank_id /*root*/, farm::take_from const& m, bool works, held_tasks& /*held*/,
+                   farm_reports& reports, farm_actions& out) {
+  if (!config_.directed) return false;
+  reports.answered();
+  if (!works || victim_) return false;
   resting_ = false;
   most_ = m.tasks;
   ask(m.victim, false, out);
+  return false;
 }
 
 void farm_ring::ask(rank_id victim, bool copy, farm_actions& out) {
@@ -68,16 +72,25 @@ void farm_ring::ask(rank_id victim, bool copy, farm_actions& out) {
   out.push_back(farm::send{victim, farm::steal{copy, copies() ? power_ : 0, most_}});
 }
 
-void farm_ring::given(rank_id victim, farm::give const& m) {
+bool farm_ring::on(rank_id victim, farm::give const& m, bool works, held_tasks& held, farm_reports& reports,
+                   farm_actions& out) {
+  answered(victim);
+  if (!works) return false;
+  if (m.may_be_held) reports.tell_always();
+  reports.tell_once();
   searching_ = false;
   held_by_others_ = held_by_others_ || m.may_be_held;
   if (m.copy)
     for (auto const& r : m.ranges) copied_.push_back({r, std::numeric_limits<double>::infinity()});
   else
     search_.works(victim);
+  held.add(m.ranges, held_by_others_);
+  feed_hungry(held, out);
+  return false;
 }
 
-bool farm_ring::refused(rank_id victim, farm::none const& m) {
+bool farm_ring::on(rank_id victim, farm::none const& m, bool /*works*/, held_tasks& /*held*/,
+                   farm_reports& reports, farm_actions& /*out*/) {
   if (victim_ != victim) return false;
   answered(victim);
   if (m.copies && copies() && may_copy_.size() < most_candidates) may_copy_.push_back({victim, m.power});
@@ -85,6 +98,7 @@ bool farm_ring::refused(rank_id victim, farm::none const& m) {
     search_.shortcut(victim, *m.busy);
   else
     search_.idle(victim);
+  if (config_.directed) reports.refused_by(victim);
   return true;
 }
 
@@ -144,40 +158,39 @@ void farm_ring::give(rank_id thief, std::uint64_t most, held_tasks& held, farm_a
   out.push_back(farm::send{thief, farm::give{held.give_away(n, config_.give), held_by_others_}});
 }
 
-void farm_ring::on_steal(rank_id thief, farm::steal const& m, bool draining, held_tasks& held,
-                         farm_actions& out) {
+bool farm_ring::on(rank_id thief, farm::steal const& m, bool works, held_tasks& held,
+                   farm_reports& /*reports*/, farm_actions& out) {
   forget_thief(thief);
-  if (!draining && spare(held) > 0) {  // case 1
+  if (works && spare(held) > 0) {  // case 1
     give(thief, m.most, held, out);
-    return;
+    return false;
   }
-  auto const copies = this->copies() && !draining ? worth_a_copy(m.power, held) : range_list{};
+  auto const copies = this->copies() && works ? worth_a_copy(m.power, held) : range_list{};
   if (m.copy && !copies.empty()) {
     copied_.push_back({copies.front(), m.power});
     held_by_others_ = true;
     out.push_back(farm::send{thief, farm::give{{copies.front()}, true, true}});
-    return;
+    return false;
   }
-  if (!draining && !config_.directed) hungry_.push_back(thief);
+  if (works && !config_.directed) hungry_.push_back(thief);
   farm::none answer;
   answer.copies = !copies.empty();
   if (answer.copies) answer.power = std::max(power_, copier_of(copies.front()));
   // Case 3, otherwise case 2.
   if (auto const busy = search_.knows_busy(); busy && *busy != thief) answer.busy = busy;
   out.push_back(farm::send{thief, answer});
+  return false;
 }
 
+void farm_ring::granted(farm::grant const& m, held_tasks& held, farm_actions& out) {
+  held_by_others_ = held_by_others_ || m.may_be_held;
+  feed_hungry(held, out);
+}
+
+// New tasks have arrived: gives some to ranks that asked in vain and are still idle.
 void farm_ring::feed_hungry(held_tasks& held, farm_actions& out) {
+  if (held.queued() > 0) resting_ = false;
   while (!hungry_.empty() && spare(held) > 1) give(hungry_.front(), 0, held, out);
-}
-
-void farm_ring::hash(digest& d) const {
-  d.add(search_);
-  d.add(static_cast<std::uint64_t>(victim_.value_or(-1))).add(searching_).add(resting_).add(unanswered_);
-  for (auto const r : hungry_) d.add(static_cast<std::uint64_t>(r));
-  d.add(most_).add(held_by_others_).add(hungry_.size());
-  for (auto const& c : copied_) d.add(c.task.last()).add(c.power > 1);
-  for (auto const& c : may_copy_) d.add(static_cast<std::uint64_t>(c.rank));
 }
 
 }  // namespace skel::role

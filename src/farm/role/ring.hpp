@@ -2,30 +2,22 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "farm/role/action.hpp"
 #include "farm/role/held_tasks.hpp"
-#include "role/digest.hpp"
+#include "farm/role/member_config.hpp"
+#include "farm/role/reports.hpp"
 #include "role/ring_search.hpp"
 #include "skel/schedule.hpp"
 
 namespace skel::role {
 
-struct farm_ring_config {
-  /// The ring of ranks to steal from when the root has no (more) tasks: `first` ... `ranks` - 1; 0: none.
-  rank_id first = 0;
-  rank_id ranks = 0;
-  schedule::steal_size take = schedule::steal_size::half;
-  schedule::steal_end give = schedule::steal_end::last;
-  schedule::ring_order order = schedule::ring_order::successors;
-  bool copies = false;    ///< may give and run copies of running tasks
-  bool directed = false;  ///< the root names the victims
-  friend bool operator==(farm_ring_config const&, farm_ring_config const&) = default;
-};
-
 /// Looks for ranks that have tasks, and answers ranks that look for some. The tasks themselves are in the
-/// member's held_tasks. A regular value; events append their actions to `out`.
+/// member's held_tasks. `works`: this rank takes and gives tasks. Each on()
+/// returns true if this rank must look elsewhere. A regular value; events append their
+/// actions to `out`.
 class farm_ring {
  public:
   farm_ring() = default;
@@ -38,40 +30,42 @@ class farm_ring {
   /// If the root names the victims: whether this rank should ask it for one.
   [[nodiscard]] bool wants_to_be_told(held_tasks const& held, std::uint64_t reach) const;
   /// The root has named a victim.
-  void told(farm::take_from const& m, farm_actions& out);
+  bool on(rank_id root, farm::take_from const& m, bool works, held_tasks& held, farm_reports& reports,
+          farm_actions& out);
   /// The root knows no victim.
   void rest() { resting_ = true; }
   [[nodiscard]] bool directed() const { return config_.directed; }
-  /// The victim has answered.
-  void answered(rank_id victim) {
-    if (victim_ == victim) victim_.reset();
-  }
-  /// The victim has given tasks.
-  void given(rank_id victim, farm::give const& m);
-  /// The victim had no tasks. Returns false if this rank is not waiting for its answer.
-  bool refused(rank_id victim, farm::none const& m);
+  /// The victim has given tasks, ...
+  bool on(rank_id victim, farm::give const& m, bool works, held_tasks& held, farm_reports& reports,
+          farm_actions& out);
+  /// ... or had none.
+  bool on(rank_id victim, farm::none const& m, bool works, held_tasks& held, farm_reports& reports,
+          farm_actions& out);
   /// A rank is lost. Returns true if this rank was waiting for its answer.
   bool lost(rank_id rank);
   /// Repeats the request after some ticks without an answer. Returns true if it did.
   bool repeat(farm_actions& out);
-  /// New tasks have arrived.
-  void wake() { resting_ = false; }
 
   // --- victim
-  void on_steal(rank_id thief, farm::steal const& m, bool draining, held_tasks& held, farm_actions& out);
-  /// New tasks have arrived: gives some to ranks that asked in vain and are still idle.
-  void feed_hungry(held_tasks& held, farm_actions& out);
-  /// Other ranks may hold this rank's tasks as well.
-  void note_held_by_others() { held_by_others_ = true; }
-  [[nodiscard]] bool held_by_others() const { return held_by_others_; }
+  bool on(rank_id thief, farm::steal const& m, bool works, held_tasks& held, farm_reports& reports,
+          farm_actions& out);
+  /// The root has granted tasks, which are among those held.
+  void granted(farm::grant const& m, held_tasks& held, farm_actions& out);
 
   void heard(rank_id rank) { search_.heard(rank); }
   /// True if the search found nothing and this rank waits for tasks.
   [[nodiscard]] bool resting() const { return resting_; }
   friend bool operator==(farm_ring const&, farm_ring const&) = default;
-  void hash(digest& d) const;
+  auto fields() const {
+    return std::tie(search_, victim_, searching_, resting_, unanswered_, most_, hungry_, held_by_others_,
+                    copied_, may_copy_);
+  }
 
  private:
+  void answered(rank_id victim) {
+    if (victim_ == victim) victim_.reset();
+  }
+  void feed_hungry(held_tasks& held, farm_actions& out);
   void ask(rank_id victim, bool copy, farm_actions& out);
   [[nodiscard]] bool copies() const { return config_.copies && !config_.directed; }
   void give(rank_id thief, std::uint64_t most, held_tasks& held, farm_actions& out);
@@ -94,13 +88,11 @@ class farm_ring {
   struct copied {
     task_range task;
     double power;  // of the fastest rank that has a copy; infinite: this is a copy itself
-    friend bool operator==(copied const&, copied const&) = default;
   };
   std::vector<copied> copied_;
   struct candidate {
     rank_id rank;
     double power;
-    friend bool operator==(candidate const&, candidate const&) = default;
   };
   std::vector<candidate> may_copy_;  // ranks found in this search that run tasks worth copying
 };

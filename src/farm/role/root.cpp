@@ -265,11 +265,4 @@ void farm_root::give_again(farm_actions& out) {
   results_.give_audits(book_, out);
 }
 
-std::uint64_t farm_root::hash() const {
-  digest d;
-  book_.hash(d);
-  audits().hash(d);
-  return d.value();
-}
-
 }  // namespace skel::role

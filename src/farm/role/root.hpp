@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,7 +67,7 @@ class farm_root {
     return audits().chooses(id) && !book_.tasks.recorded().contains(id);
   }
   friend bool operator==(farm_root const&, farm_root const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
+  auto fields() const { return std::tie(book_, audits()); }
 
  private:
   // One for each message; a member handles the others.

@@ -20,7 +20,6 @@ struct farm_task_list {
   /// their shares of the whole list.
   bool resumed = false;
   range_list restored{};  ///< tasks with results from the earlier run; they are not given
-  friend bool operator==(farm_task_list const&, farm_task_list const&) = default;
 };
 
 struct farm_audit_config {
@@ -29,7 +28,6 @@ struct farm_audit_config {
   /// All results wait until the last audit is settled; otherwise those of a rank wait while one of its
   /// audited results is in doubt.
   bool holds = false;
-  friend bool operator==(farm_audit_config const&, farm_audit_config const&) = default;
 };
 
 struct farm_root_config {

@@ -50,9 +50,4 @@ bool stock_taking::tick(bool any_lost) {
   return true;
 }
 
-void stock_taking::hash(digest& d) const {
-  for (auto const r : ranks_) d.add(static_cast<std::uint64_t>(r));
-  d.add(under_way_).add(round_).add(claimed_.count()).add(quiet_ticks_).add(ticks_).add(pause_);
-}
-
 }  // namespace skel::role

@@ -1,8 +1,9 @@
 // Stock-taking: when the root of a farm asks the ranks which tasks they hold, and their answers.
 #pragma once
 
+#include <tuple>
+
 #include "role/by_rank.hpp"
-#include "role/digest.hpp"
 #include "role/task_set.hpp"
 
 namespace skel::role {
@@ -46,7 +47,9 @@ class stock_taking {
   [[nodiscard]] bool under_way() const { return under_way_; }
   [[nodiscard]] std::uint64_t round() const { return round_; }
   friend bool operator==(stock_taking const&, stock_taking const&) = default;
-  void hash(digest& d) const;
+  auto fields() const {
+    return std::tuple(ranks_, under_way_, round_, claimed_.count(), quiet_ticks_, ticks_, pause_);
+  }
 
  private:
   enum class answer : std::uint8_t { heard, due, none };

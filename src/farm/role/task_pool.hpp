@@ -2,8 +2,8 @@
 #pragma once
 
 #include <deque>
+#include <tuple>
 
-#include "role/digest.hpp"
 #include "role/task_set.hpp"
 
 namespace skel::role {
@@ -42,7 +42,7 @@ class task_pool {
   [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
   [[nodiscard]] std::deque<task_range> const& ranges() const { return ranges_; }
   friend bool operator==(task_pool const&, task_pool const&) = default;
-  void hash(digest& d) const { d.add(ranges_).add(sunk_).add(sink_next_).add(window_); }
+  auto fields() const { return std::tie(ranges_, sunk_, sink_next_, window_); }
 
  private:
   [[nodiscard]] std::uint64_t open() const;

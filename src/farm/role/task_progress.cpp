@@ -56,9 +56,4 @@ void task_progress::sunk(std::uint64_t count, task_id next) {
   sink_next_ = next;
 }
 
-void task_progress::hash(digest& d) const {
-  d.add(available_).add(source_ended_).add(recorded_.count()).add(recorded_.low_water());
-  d.add(left_out_).add(sunk_).add(sink_next_);
-}
-
 }  // namespace skel::role

@@ -1,8 +1,9 @@
 // How far the tasks of a farm are: produced by the source, with a result, received by the sink.
 #pragma once
 
+#include <tuple>
+
 #include "farm/role/root_config.hpp"
-#include "role/digest.hpp"
 #include "role/task_set.hpp"
 
 namespace skel::role {
@@ -47,7 +48,10 @@ class task_progress {
   [[nodiscard]] bool all_recorded() const { return source_ended_ && recorded_.count() == available_; }
   [[nodiscard]] bool complete() const { return all_recorded() && sunk_ + left_out_ == available_; }
   friend bool operator==(task_progress const&, task_progress const&) = default;
-  void hash(digest& d) const;
+  auto fields() const {
+    return std::tuple(available_, source_ended_, recorded_.count(), recorded_.low_water(), left_out_, sunk_,
+                      sink_next_);
+  }
 
  private:
   std::uint64_t available_ = 0;

@@ -1,0 +1,104 @@
+// What a member of a farm tells the root: requests, results, and which tasks it runs and holds.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "farm/role/action.hpp"
+#include "farm/role/held_tasks.hpp"
+#include "farm/role/member_config.hpp"
+
+namespace skel::role {
+
+/// A regular value, part of farm_member; events append the messages to `out`.
+class farm_reports {
+ public:
+  farm_reports() = default;
+  explicit farm_reports(farm_member_config config);
+
+  void hello(farm_actions& out) const;
+  /// The root has sent something, or this rank searches elsewhere: patience begins again.
+  void heard() { ticks_ = 0; }
+  /// The root does not believe this rank's results.
+  void dismissed();
+  /// Counts a tick. Sends results that have waited for long.
+  void tick(held_tasks& held, farm_actions& out);
+  /// Counts a tick. True if messages that were not answered should be repeated.
+  [[nodiscard]] bool impatient();
+
+  // --- requests
+  void ask(held_tasks const& held, farm_actions& out);
+  void maybe_ask(held_tasks const& held, farm_actions& out);
+  void ask_again(held_tasks const& held, farm_actions& out) const;
+  void answered() { asked_ = false; }
+  [[nodiscard]] bool asked() const { return asked_; }
+  /// The root has no more tasks.
+  void close() { closed_ = true; }
+  [[nodiscard]] bool closed() const { return closed_; }
+  /// The victim that the root named had no tasks.
+  void refused_by(rank_id victim) { refused_by_ = victim; }
+  /// A compute thread is free and takes at most this many tasks.
+  void takes(std::uint64_t limit) {
+    reach_ = std::max<std::uint64_t>(1, limit) * static_cast<std::uint64_t>(config_.threads);
+  }
+  /// Number of tasks that cover a round trip.
+  [[nodiscard]] std::uint64_t reach() const { return reach_; }
+
+  // --- tasks
+  void begun(task_range const& tasks);
+  void ended(task_range const& tasks);
+  void failed(task_id id, std::string text, farm_actions& out);
+  void measured(double tasks, double seconds);
+  /// A rank was lost, so the root must know of every task begun, ...
+  void tell_always() { tells_always_ = true; }
+  /// ... or it does not know what this rank begins next.
+  void tell_once() { stole_ = true; }
+  /// Tells the root what runs, if it must know now.
+  void tell_begun(held_tasks const& held, farm_actions& out);
+  void tell_stock(farm::take_stock const& m, held_tasks const& held, farm_actions& out) const;
+
+  // --- results
+  /// Results may wait for others for this time.
+  void space(farm::spacing const& m) { config_.interval = static_cast<double>(m.microseconds) * 1e-6; }
+  void flush(held_tasks& held, farm_actions& out);
+  /// Sends results if they are due; concentrated ones at the end, when the rank is `resting`.
+  void maybe_flush(bool resting, held_tasks& held, farm_actions& out);
+
+  [[nodiscard]] bool directed() const { return config_.directed(); }
+  friend bool operator==(farm_reports const&, farm_reports const&) = default;
+  auto fields() const {
+    return std::tie(refused_by_, untold_, finished_, failures_, reach_, ticks_, unsent_ticks_, tells_always_,
+                    stole_, asked_, closed_);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t wanted(held_tasks const& held) const;
+  [[nodiscard]] bool may_ask(held_tasks const& held) const;
+  [[nodiscard]] bool due(held_tasks const& held) const;
+  [[nodiscard]] std::optional<farm::load> here(held_tasks const& held) const;
+  void say(farm_message m, farm_actions& out) const { out.push_back(farm::send{config_.root, std::move(m)}); }
+
+  farm_member_config config_;
+  range_list untold_;  // running tasks that the root does not know of
+  bool tells_always_ = false;
+  bool stole_ = false;
+  std::uint64_t finished_ = 0;  // tasks finished since begin()
+  std::uint64_t failures_ = 0;  // tasks that threw since begin()
+  std::uint64_t reach_ = 1;
+  struct mean {
+    double value = 0;   // seconds per task of one thread; 0: unknown
+    double weight = 0;  // number of tasks that it stands for
+  };
+  mean cost_;
+  std::optional<rank_id> refused_by_;
+  bool asked_ = false;
+  bool closed_ = false;
+  unsigned ticks_ = 0;         // since the last message to or from the root, except for stock-taking
+  unsigned unsent_ticks_ = 0;  // since results were last sent
+  double unsent_seconds_ = 0;  // of work since the latest results message
+};
+
+}  // namespace skel::role
