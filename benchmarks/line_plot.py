@@ -22,12 +22,14 @@ def log_ticks(least, most):
 
 
 def plot(title, x_label, y_label, series, diagonal=False, log_x=False):
-    """Lines with markers as one SVG; series: name -> (colour, [(x, y)]). With `log_x`, x is logarithmic and above 0."""
+    """Lines with markers as one SVG; series: name -> (colour, [(x, y)]), or (x, y, half of y's interval, NaN if it is not
+    known). With `log_x`, x is logarithmic and above 0."""
     if diagonal and log_x:
         raise ValueError("diagonal needs a linear x axis")
     width, height, left, bottom, top, right = 430, 320, 52, 40, 28, 12
     whole = height + 14 * len(series) + 4  # the names stand below the lines, so that neither hides the other
-    points = [p for _, data in series.values() for p in data]
+    series = {name: (colour, [(*p, math.nan)[:3] for p in data]) for name, (colour, data) in series.items()}
+    points = [(x, y + (0 if math.isnan(half) else half)) for _, data in series.values() for x, y, half in data]
     x_least = min(p[0] for p in points) / 1.1 if log_x else 0
     x_most = max(p[0] for p in points) * (1.1 if log_x else 1.02)
     y_most = max([p[1] for p in points] + ([x_most] if diagonal else [])) * 1.05
@@ -54,8 +56,14 @@ def plot(title, x_label, y_label, series, diagonal=False, log_x=False):
         out.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#999" '
                    'stroke-dasharray="4 3"/>')
     for k, (name, (colour, data)) in enumerate(series.items()):
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(*p) for p in data))
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(x, y) for x, y, _ in data))
         out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
-        out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.4" fill="{colour}"/>' for a, b in (at(*p) for p in data)]
+        for x, y, half in data:
+            a, b = at(x, y)
+            if not math.isnan(half):
+                low, high = at(x, max(0, y - half))[1], at(x, y + half)[1]
+                out.append(f'<path d="M{a:.1f} {low:.1f}V{high:.1f}M{a - 4:.1f} {low:.1f}h8M{a - 4:.1f} {high:.1f}h8" '
+                           f'stroke="{colour}" fill="none"/>')
+            out.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.4" fill="{colour}"/>')
         out.append(f'<text x="{left}" y="{height + 10 + 14 * k}" fill="{colour}">{html.escape(name)}</text>')
     return "\n".join(out + ["</svg>"])

@@ -45,9 +45,9 @@ struct exchange {
       bool const swapped = before > after;
       halo_bench::add(mine, got[swapped ? 1 : 0].content.data(), got[swapped ? 0 : 1].content.data());
     }
-    if (now.number() == 1) started = halo_bench::seconds();
+    if (now.number() == 1) started = bench::seconds();
     if (now.number() == steps) {
-      ended = halo_bench::seconds();
+      ended = bench::seconds();
       return false;
     }
     halo_bench::compute(microseconds);

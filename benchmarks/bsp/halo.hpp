@@ -2,10 +2,11 @@
 // before it and its last cells to the rank after it, and adds what it receives to its own.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "clock.hpp"
 
 namespace halo_bench {
 
@@ -35,13 +36,8 @@ inline void add(cells& mine, std::uint64_t const* from_before, std::uint64_t con
 // Computes for this long, without memory traffic.
 inline void compute(double microseconds) {
   if (microseconds <= 0) return;
-  auto const end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::micro>(microseconds);
-  while (std::chrono::steady_clock::now() < end) {
+  for (double const end = bench::seconds() + 1e-6 * microseconds; bench::seconds() < end;) {
   }
-}
-
-inline double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 inline std::uint64_t hash(cells const& c) {

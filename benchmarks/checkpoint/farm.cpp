@@ -2,7 +2,6 @@
 // Prints a table with a row for each number of tasks.
 #include <CLI/CLI.hpp>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +11,8 @@
 #include <skel/run_threads.hpp>
 #include <string>
 #include <vector>
+
+#include "clock.hpp"
 
 namespace {
 
@@ -26,14 +27,10 @@ struct choices {
 
 using result = std::array<std::uint64_t, 8>;  // 64 bytes
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 result work(std::uint64_t task, double length) {
   result r;
   r.fill(task);
-  for (double const end = seconds() + length; seconds() < end;) r[task % 8] += 3;
+  for (double const end = bench::seconds() + length; bench::seconds() < end;) r[task % 8] += 3;
   return r;
 }
 

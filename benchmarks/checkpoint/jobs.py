@@ -1,13 +1,12 @@
 """Runs skel-matmul with and without checkpoints, on this machine or on a network.Network, for reproduce.py."""
-import json
 import math
 import os
-import pathlib
 import re
 import shutil
 import statistics
-import subprocess
 import tempfile
+
+import bench
 
 SCENARIOS = [("no storage", "none"), ("central", "central"), ("replication", "replicate:2"), ("parity", "parity:9"),
              ("IDA (9,1)", "ida:9,1"), ("IDA (8,2)", "ida:8,2")]
@@ -29,7 +28,7 @@ class Directories:
         self.about = f"{ranks} ranks on this machine, ten directories"
 
     def command(self, _):
-        return ["mpiexec", "-n", self.ranks, "--oversubscribe", "--bind-to", "none"], ",".join(self.directories), []
+        return bench.mpiexec(self.ranks), ",".join(self.directories), []
 
     @staticmethod
     def sent():
@@ -67,17 +66,12 @@ def run(options, place, size, code, every=None, rounds=1):
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
     start, store, more = place.command(code)
+    if code != "none":
+        more = [*more, "--checkpoint", code, "--store", store, "--every", f"{every}s"]
     with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "report.json")
-        command = [*start, options.bin / "skel-matmul", "--size", size, "--panel", 32, "--rounds", rounds, "--threads", 1, *more,
-                   "--quiet", "--progress", "never", "--report", report]
-        command += [] if code == "none" else ["--checkpoint", code, "--store", store, "--every", f"{every}s"]
-        environment = dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         before = place.sent()
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=7200, env=environment, check=False)
-        if done.returncode != 0:
-            raise Failed(f"exit code {done.returncode}: {' '.join(map(str, command))}\n{done.stderr}")
-        result = json.loads(pathlib.Path(report).read_text())
+        result = bench.report(*start, options.bin / "skel-matmul", "--size", size, "--panel", 32, "--rounds", rounds, "--threads", 1,
+                              *more, env=dict(bench.ENVIRONMENT, TMPDIR=folder))
     result["stored_bytes"], result["begun"] = found_in(place.directories)
     result["sent_bytes"] = None if before is None else place.sent() - before
     return result

@@ -6,8 +6,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
+
+#include "clock.hpp"
 
 namespace bench {
 
@@ -58,23 +59,13 @@ void read_all(std::vector<std::byte const*> const& sources, std::size_t size) {
   kept = sum;
 }
 
-namespace {
-
-// CPU time of this thread, so that other load does not count.
-double now() {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-}  // namespace
-
 void take_turns(std::vector<contestant>& all, int rounds) {
   for (int round = 0; round <= rounds; ++round)
     for (auto& c : all) {
-      auto const start = now();
+      auto const start = processor_seconds(CLOCK_THREAD_CPUTIME_ID);
       c.run();
-      if (auto const end = now(); round > 0) c.seconds.push_back(end - start);
+      if (auto const end = processor_seconds(CLOCK_THREAD_CPUTIME_ID); round > 0)
+        c.seconds.push_back(end - start);
     }
 }
 

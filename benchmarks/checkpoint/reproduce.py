@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Repeats the experiments of de Camargo, Cerqueira and Kon 2006: figure 2, figure 3 and table 1, and the availability of its codes.
 
-    cmake --preset bench && cmake --build --preset bench
     benchmarks/checkpoint/reproduce.py                     # two ranks, three sizes, a checkpoint every half second; eight minutes
     sudo benchmarks/checkpoint/reproduce.py --network      # nine hosts and one that stores, 100 Mb/s and 1 Gb/s; nine minutes
     sudo benchmarks/checkpoint/reproduce.py --network --paper    # the same with the paper's state, every minute; four hours
@@ -24,20 +23,17 @@ checkpoint; and seconds per local checkpoint that its parts took. Coding, sendin
 computation, and so does packing the constant matrices A and B. A row with a run without checkpoints is meaningless, and is reported.
 
 Targets: blocked below 0.5 % with the full state under IDA (8,2) every 10 s; with --network, an overhead below 3 % under IDA (8,2) with one
-checkpoint per minute. Needs only Python's standard library. With --check, exit code 1 if a target was missed or a row had no checkpoint.
+checkpoint per minute.
 """
-import argparse
 import contextlib
-import csv
-import html
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 import jobs  # noqa: E402
 import network  # noqa: E402
 import tables  # noqa: E402
@@ -48,12 +44,9 @@ COLOURS = ["#b9770e", "#1e8449", "#8e44ad", "#2471a3", "#c0392b"]
 
 def codes(options):
     """Writes figure 2 and the availability as plots."""
-    program = options.bin / "skel-bench-codes"
-    if not program.exists():
-        sys.exit(f"reproduce.py: {program} is missing: cmake --preset bench && cmake --build --preset bench")
     for name, arguments in (("figure-2", ["--sizes", "1e8"]), ("availability", [])):
         print(f"{name} …", flush=True)
-        subprocess.run([str(program), f"--{name}", str(options.out / name), *arguments], check=True, timeout=3600, stdout=subprocess.DEVNULL)
+        bench.run(options.bin / "skel-bench-codes", f"--{name}", options.out / name, *arguments)
 
 
 def figure_3(title, sizes):
@@ -82,7 +75,7 @@ class Results:
         self.tables.append(rows)
         self.headings.append(f"size {size}, state {rows[0]['state_megabytes']:.1f} MB, {self.place.about}, {rounds} x the product, a checkpoint "
                              f"every {every:g} s; without storage {min(plain):.2f} to {max(plain):.2f} s; load {os.getloadavg()[0]:.1f}")
-        print(f"\n{self.headings[-1]}\n\n{tables.markdown(rows)}\n", flush=True)
+        print(f"\n{self.headings[-1]}\n\n{bench.markdown(tables.HEADINGS, map(tables.cells, rows))}\n", flush=True)
         for row in rows[1:]:
             if row["checkpoints"] == 0:
                 self.remark(f"No checkpoint: size {size}, {row['storage']}. This row is meaningless: use greater --sizes or a shorter --every.", False)
@@ -118,30 +111,27 @@ def places(options, folder):
 
 
 def write_page(options, all_of):
-    with open(options.out / "table-1.csv", "w", encoding="utf-8", newline="") as file:
-        rows = csv.DictWriter(file, ["place", *all_of[0].tables[0][0]])
-        rows.writeheader()
-        rows.writerows({"place": results.name, **row} for results in all_of for table in results.tables for row in table)
-    parts = ["<!doctype html><meta charset=utf-8><title>Checkpoints</title><style>body{font-family:sans-serif;margin:2em}</style>",
-             "<h1>Checkpoint-based fault-tolerance on idle machines, repeated</h1>", f"<p>{html.escape(options.sizes_line)}</p>"]
+    bench.write_csv(options.out / "table-1.csv", [{"place": results.name, **row} for results in all_of for table in results.tables
+                                                  for row in table])
+    page = bench.Page(options.out, "Checkpoint-based fault-tolerance on idle machines, repeated")
+    page.say(options.sizes_line)
     for results in all_of:
-        picture = figure_3(f"overhead of checkpoints, {results.name}", results.tables)
-        (options.out / f"figure-3-{results.name.replace(' ', '-')}.svg").write_text(picture + "\n")
-        parts.append(f"<h2>Table 1 and figure 3: checkpoints of a running program, {html.escape(results.name)}</h2>")
+        page.head(f"Table 1 and figure 3: checkpoints of a running program, {results.name}")
         for heading, rows in zip(results.headings, results.tables):
-            parts += [f"<p>{html.escape(heading)}</p>", tables.html_table(rows)]
-        parts += [picture, *(f"<p>{html.escape(r)}</p>" for r in results.remarks)]
-    for name, title in (("figure-2", "Figure 2: time to code"), ("availability", "Availability")):
-        if not options.network:
-            parts += [f"<h2>{title}</h2>", (options.out / f"{name}.svg").read_text()]
-    (options.out / "index.html").write_text("\n".join(parts) + "\n")
+            page.say(heading)
+            page.parts.append(bench.html_table(tables.HEADINGS, map(tables.cells, rows)))
+        page.picture(f"figure-3-{results.name.replace(' ', '-')}", figure_3(f"overhead of checkpoints, {results.name}", results.tables))
+        for remark in results.remarks:
+            page.say(remark)
+    for name, title in () if options.network else (("figure-2", "Figure 2: time to code"), ("availability", "Availability")):
+        page.head(title)
+        page.parts.append((options.out / f"{name}.svg").read_text())
+    return page.write()
 
 
 def arguments(given=None):
-    here = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
-    parser.add_argument("--out", type=pathlib.Path, default=here / "out/checkpoint", help="directory for page, plots and CSV files")
+    parser = bench.parser(__doc__, check=True)
+    parser.add_argument("--out", type=pathlib.Path, default=bench.TOP / "out/checkpoint", help="directory for page, plots and CSV files")
     parser.add_argument("--stores", default=None, help="directory for the stores [the system's temporary directory]")
     parser.add_argument("--network", nargs="*", metavar="RATE", default=None,
                         help="hosts with links of these rates, as tc names them [100mbit 1gbit]; figure 2 and the availability are left out")
@@ -154,7 +144,6 @@ def arguments(given=None):
     parser.add_argument("--checkpoints", type=int, help="with --network, runs last for this number [2, with --paper 3] and a half")
     parser.add_argument("--repetitions", type=int, help="[3, with --network 1]")
     parser.add_argument("--target-size", type=int, help="size of the run with a checkpoint every 10 s [5860, with --network the largest of --sizes]")
-    parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed or a row had no checkpoint")
     options = parser.parse_args(given)
     if options.paper and options.sizes:
         parser.error("--paper and --sizes: expected one of them")
@@ -177,9 +166,9 @@ def arguments(given=None):
 
 def main():
     options = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("reproduce.py: terminated"))  # so that runs and namespaces end, too
+    signal.signal(signal.SIGTERM, lambda *_: bench.fail("terminated"))  # so that runs and namespaces end, too
     options.out.mkdir(parents=True, exist_ok=True)
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{options.sizes_line}")
+    print(f"{bench.load()}\n{options.sizes_line}")
     try:
         if options.network:
             network.enter()
@@ -188,10 +177,9 @@ def main():
         with tempfile.TemporaryDirectory(dir=options.stores) as folder, contextlib.closing(places(options, folder)) as each:
             all_of = [measure_all(options, place, name) for place, name in each]
     except (jobs.Failed, network.Missing) as bad:
-        sys.exit(f"reproduce.py: {bad}")
-    write_page(options, all_of)
-    print(f"\n{options.out / 'index.html'}")
-    sys.exit(1 if options.check and not all(results.good for results in all_of) else 0)
+        bench.fail(bad)
+    print(f"\n{write_page(options, all_of)}")
+    bench.finish(all(results.good for results in all_of), options)
 
 
 if __name__ == "__main__":

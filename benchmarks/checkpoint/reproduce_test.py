@@ -16,13 +16,14 @@ import unittest
 from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+import bench  # noqa: E402
 import jobs  # noqa: E402
 import network  # noqa: E402
 import reproduce  # noqa: E402
 import tables  # noqa: E402
 
-programs = None
+programs = bench.tested_programs()
 
 
 def result(seconds, saved=0, sent=None, blocked=0.0, digest="a"):
@@ -133,7 +134,7 @@ class Verdicts(unittest.TestCase):
 # Prints why there is no network, or what was measured on two hosts that compute and one that stores.
 ON_NETWORK = """
 import json, os, pathlib, sys, tempfile, types
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = [sys.argv[1], sys.argv[1] + "/.."]
 import jobs, network
 try:
     network.enter()
@@ -176,7 +177,4 @@ class OnNetwork(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2 and sys.argv[1] == "--bin":
-        programs = pathlib.Path(sys.argv[2]).resolve()
-        del sys.argv[1:3]
     unittest.main()

@@ -1,6 +1,5 @@
 """Tables and verdicts of reproduce.py."""
-import html
-
+import bench
 from jobs import PARTS, blocked_percent
 
 PAPER_SIZES = [1350, 2700, 5400]                # 3 x 12 n^2 bytes
@@ -34,25 +33,12 @@ def cells(row):
             shown(row["seconds_per_checkpoint"], 2), *(shown(row[part], 3) for part in PARTS)]
 
 
-def markdown(rows):
-    lines = [HEADINGS, ["---"] * len(HEADINGS), *map(cells, rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def html_table(rows):
-    def line(tag, texts):
-        return "<tr>" + "".join(f"<{tag}>{html.escape(t)}</{tag}>" for t in texts) + "</tr>"
-
-    return "\n".join(['<table border="1" cellpadding="4" cellspacing="0">', line("th", HEADINGS),
-                      *(line("td", cells(row)) for row in rows), "</table>"])
-
-
 def blocked_verdict(result):
     """One line for the run with the full state under IDA (8,2), and whether it reached its target."""
     saved, percent = result["checkpoint"]["saved"], blocked_percent(result)
     good = saved > 0 and percent < BLOCKED_LIMIT
     return (f"state {result['state_bytes'] / 1e6:.1f} MB, IDA (8,2), a checkpoint every 10 s: {saved} in {result['seconds']:.1f} s, "
-            f"blocked {percent:.3f} % {'ok' if good else 'MISSED'} (target < {BLOCKED_LIMIT:g} %)", good)
+            f"blocked {percent:.3f} % {bench.word(good)} (target < {BLOCKED_LIMIT:g} %)", good)
 
 
 def overhead_verdict(row, plain, interval):
@@ -64,7 +50,7 @@ def overhead_verdict(row, plain, interval):
     percent = 100 * row["seconds_per_checkpoint"] / interval
     noise = 100 * (max(plain) - min(plain)) / row["checkpoints"] / interval
     good = percent < PAPER_LIMIT
-    word = "NOT DECIDED" if abs(percent - PAPER_LIMIT) < noise else "ok" if good else "MISSED"
+    word = "NOT DECIDED" if abs(percent - PAPER_LIMIT) < noise else bench.word(good)
     return f"{name} {percent:.2f} % (runs differ by {noise:.2f} %) {word} (target < {PAPER_LIMIT:g} %)", word == "ok"
 
 

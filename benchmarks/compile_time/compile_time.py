@@ -4,28 +4,28 @@
 Compiles each program REPEAT times, in turn, and prints the CPU seconds of the compiler (median, least and most)
 and the lines after preprocessing. Target: the README's program takes at most LIMIT times as long as by_hand.cpp.
 """
-import argparse
 import pathlib
 import resource
 import shlex
 import statistics
-import subprocess
 import sys
 
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
-TOP = HERE.parent.parent
 
 
 def seconds(command):
     """CPU seconds of one compilation. Other processes would slow down wall seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True)
+    bench.run(*command)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench.parser(__doc__)
     parser.add_argument("--compiler", default="g++", help="default: g++")
     parser.add_argument("--flags", default="-std=c++20 -O2", help="default: -std=c++20 -O2")
     parser.add_argument("--repeat", type=int, default=11, help="compilations of each program, default: 11")
@@ -34,10 +34,10 @@ def main():
     if options.repeat < 1:
         parser.error(f"--repeat must be at least 1, found {options.repeat}")
 
-    mpi = shlex.split(subprocess.run(["mpicxx", "--showme:compile"], check=True, capture_output=True, text=True).stdout)
+    mpi = shlex.split(bench.run("mpicxx", "--showme:compile"))
     compiler = [options.compiler, *shlex.split(options.flags)]
     programs = {
-        "README": ["-DSKEL_WITH_MPI=1", f"-I{TOP / 'include'}", str(TOP / "examples" / "readme" / "main.cpp")],
+        "README": ["-DSKEL_WITH_MPI=1", f"-I{bench.TOP / 'include'}", str(bench.TOP / "examples" / "readme" / "main.cpp")],
         "by hand": [*mpi, str(HERE / "by_hand.cpp")],
     }
     times = {name: [] for name in programs}
@@ -48,7 +48,7 @@ def main():
     print(f"{shlex.join(compiler)}, {options.repeat} compilations each")
     print(f"{'program':<10}{'median s':>10}{'least s':>10}{'most s':>10}{'lines':>10}")
     for name, arguments in programs.items():
-        text = subprocess.run([*compiler, *arguments, "-E", "-P"], check=True, capture_output=True, text=True).stdout
+        text = bench.run(*compiler, *arguments, "-E", "-P")
         t = times[name]
         print(f"{name:<10}{statistics.median(t):>10.2f}{min(t):>10.2f}{max(t):>10.2f}{text.count(chr(10)):>10}")
     ratio = statistics.median(times["README"]) / statistics.median(times["by hand"])

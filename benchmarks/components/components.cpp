@@ -1,16 +1,15 @@
 // Measures methods on one graph, in one process: `skel-bench-components METHOD GRAPH REPETITIONS`.
 // METHOD is a comma-separated list of union-find, afforest:THREADS, skel:THREADS and dfs; the
 // methods take turns.
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "clock.hpp"
 #include "generate.hpp"
 #include "job.hpp"
 #include "peers.hpp"
@@ -53,12 +52,6 @@ roots once(method const& how, edge_part const& graph, std::uint64_t nodes) {
   return {std::move(label), exchange::cheapest};
 }
 
-double processor_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -70,12 +63,9 @@ int main(int argc, char** argv) {
     edge_part const graph(std::move(edges));
     for (int i = std::atoi(argv[3]); i > 0; --i)
       for (auto const& how : parse_methods(argv[1])) {
-        auto const begin = std::chrono::steady_clock::now();
-        double const cpu = processor_seconds();
+        double const begin = bench::seconds(), cpu = bench::processor_seconds();
         auto found = once(how, graph, spec.nodes);
-        double const seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        double const busy = processor_seconds() - cpu;
+        double const seconds = bench::seconds() - begin, busy = bench::processor_seconds() - cpu;
         auto const hash = skel::xxh3_hex(std::as_bytes(found.labels()));
         std::printf("method=%s:%u seconds=%.6f cpu=%.6f xxh3=%s\n", how.name.c_str(), how.threads, seconds,
                     busy, hash.c_str());

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Connected components from an edge array in memory to all labels: compares skel's union-find with peers, and ranks.
 
-    cmake --preset bench && cmake --build --preset bench
     benchmarks/components/components.py                # three minutes
     benchmarks/components/components.py --repetitions 5 --graphs uniform:n=2048000,m=2048000,seed=1
 
@@ -12,16 +11,12 @@ with the same messages (skel-bench-components-ranks); and the skeleton in the sa
 (skel-bench-components-skeleton): three times in a row, with one core measured in the same process. Two copies at once: the
 slowdown of one core while the other does the same, which no division of the work can avoid. Medians [10 % .. 90 %] of wall
 seconds. On a loaded machine use `processor`: processor seconds of all threads together.
-Needs only Python's standard library. With --check, exit code 1 if a target was missed.
 """
-import argparse
-import json
-import os
-import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
+
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 UNIFORM, KRONECKER = "uniform:n=2048000,m=2048000,seed=1", "kronecker:scale=20,degree=16,seed=1"
 ONE_CORE = 1.0  # relative to the speed of the plain union-find
@@ -31,27 +26,8 @@ MEMORY = 2.5  # relative to the size of edges and labels
 IN_A_ROW = 3  # runs per process
 
 
-def environment():
-    return dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SKEL_PROGRESS="never")
-
-
-def output(command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=900, env=environment(), check=False)
-    if done.returncode != 0:
-        sys.exit(f"components.py: exit code {done.returncode}: {' '.join(map(str, command))}\n{done.stderr}")
-    return [dict(item.split("=", 1) for item in line.split()) for line in done.stdout.splitlines()
-            if line and all("=" in item for item in line.split())]
-
-
 def shown(values):
-    ordered = sorted(values)
-    tenth = len(ordered) // 10
-    return f"{statistics.median(ordered):.4f} [{ordered[tenth]:.4f} .. {ordered[-1 - tenth]:.4f}]"
-
-
-def ratio(above, below):
-    """Median of paired ratios."""
-    return statistics.median(a / b for a, b in zip(above, below))
+    return bench.shown(values, 4)
 
 
 class Verdicts:
@@ -61,7 +37,7 @@ class Verdicts:
     def __call__(self, value, target, most=False):
         met = value <= target if most else value >= target
         self.good = self.good and met
-        return f"{value:.2f} {'ok' if met else 'MISSED'} (target {'<=' if most else '>='} {target})"
+        return f"{value:.2f} {bench.word(met)} (target {'<=' if most else '>='} {target})"
 
 
 class Methods:
@@ -73,38 +49,38 @@ class Methods:
         self.graph, self.lines = graph, []
 
     def run(self):
-        self.lines += output(self.command)
+        self.lines += bench.fields(bench.run(*self.command, timeout=900))
         if len({line["xxh3"] for line in self.lines}) != 1:
-            sys.exit(f"components.py: the labels of {self.graph} differ between methods")
+            bench.fail(f"the labels of {self.graph} differ between methods")
         return self.lines[0]["xxh3"]
 
     def tell(self, verdict):
         wall, cpu = ({n: [float(line[key]) for line in self.lines if line["method"] == n] for n in self.NAMES}
                      for key in ("seconds", "cpu"))
-        print("| method | seconds | processor |\n|---|---|---|")
+        bench.head("method", "seconds", "processor")
         for n in self.NAMES:
-            print(f"| {n} | {shown(wall[n])} | {shown(cpu[n])} |")
-        print(f"\none core, of the plain union-find's speed: {verdict(ratio(wall['union-find:1'], wall['skel:1']), ONE_CORE)}")
-        print(f"two threads, of one: {verdict(ratio(wall['skel:1'], wall['skel:2']), THREADS)}")
+            bench.row(n, shown(wall[n]), shown(cpu[n]))
+        print(f"\none core, of the plain union-find's speed: {verdict(bench.paired_ratio(wall['union-find:1'], wall['skel:1']), ONE_CORE)}")
+        print(f"two threads, of one: {verdict(bench.paired_ratio(wall['skel:1'], wall['skel:2']), THREADS)}")
 
 
 class Ranks:
     """Two ranks by hand or with the skeleton, and one core in the same process."""
 
     def __init__(self, options, graph, name, program, *words):
-        self.command = ["mpiexec", "-n", "2", "--oversubscribe", "--bind-to", "none", options.bin / program, graph, IN_A_ROW, *words]
+        self.command = [*bench.mpiexec(2), options.bin / program, graph, IN_A_ROW, *words]
         self.graph, self.name, self.lines = graph, name, []
 
     def run(self, xxh3):
-        self.lines += output(self.command)
+        self.lines += bench.fields(bench.run(*self.command, timeout=900))
         if {line["xxh3"] for line in self.lines} != {xxh3}:
-            sys.exit(f"components.py: the labels of {self.graph} differ on two ranks {self.name}")
+            bench.fail(f"the labels of {self.graph} differ on two ranks {self.name}")
 
     def of(self, key):
         return [float(line[key]) for line in self.lines]
 
     def tell(self, target=None):
-        speed = ratio(self.of("alone"), self.of("seconds"))
+        speed = bench.paired_ratio(self.of("alone"), self.of("seconds"))
         by_hand = "cpu" in self.lines[0]
         parts = {"processor": "cpu"} if by_hand else {name: name for name in ("sequential1", "exchange0", "combine0")}
         phases = ", ".join(f"{name} {shown(self.of(key))}" for name, key in parts.items())
@@ -117,13 +93,11 @@ class Copies:
     """Two processes that solve the whole graph at once, compared with one alone."""
 
     def __init__(self, options, graph):
-        self.command = [str(options.bin / "skel-bench-components"), "skel:1", graph, str(2 * IN_A_ROW)]
+        self.command = [options.bin / "skel-bench-components", "skel:1", graph, 2 * IN_A_ROW]
         self.alone, self.both = [], []
 
     def seconds(self, count):
-        running = [subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True, env=environment()) for _ in range(count)]
-        texts = [process.communicate(timeout=900)[0] for process in running]
-        return [float(line.split("seconds=")[1].split()[0]) for text in texts for line in text.splitlines()]
+        return [float(line["seconds"]) for text in bench.at_once(count, *self.command) for line in bench.fields(text)]
 
     def run(self):
         self.alone += self.seconds(1)
@@ -138,14 +112,11 @@ class Program:
     """skel-components: seconds and memory, from its report."""
 
     def __init__(self, options, graph, count):
-        self.command = ["mpiexec", "-n", count, "--oversubscribe", "--bind-to", "none", options.bin / "skel-components",
-                        "--generate", graph, "--threads", "1"]
+        self.command = [*bench.mpiexec(count), options.bin / "skel-components", "--generate", graph, "--threads", 1]
         self.count, self.runs = count, []
 
     def run(self):
-        with tempfile.NamedTemporaryFile(suffix=".json") as report:
-            output([*self.command, "--report", report.name])
-            self.runs.append(json.load(open(report.name, encoding="utf-8")))
+        self.runs.append(bench.report(*self.command, timeout=900))
 
     def seconds(self):
         return [run["seconds"] for run in self.runs]
@@ -154,7 +125,7 @@ class Program:
         seconds = self.seconds()
         text = f"skel-components on {self.count} ranks: {shown(seconds)} s, {self.runs[0].get('bytes', 0)} bytes sent"
         if one:
-            text += f"; of one rank's speed: {target(ratio(one.seconds(), seconds))}"
+            text += f"; of one rank's speed: {target(bench.paired_ratio(one.seconds(), seconds))}"
         memory = max(r.get("peak_memory_bytes", 0) for run in self.runs for r in run.get("per_rank", [{}]))
         size = 8 * self.runs[0]["edges"] + 4 * self.runs[0]["nodes"]
         print(text + (f"; memory, of edges and labels: {verdict(memory / size, MEMORY, most=True)}" if memory else ""))
@@ -187,18 +158,14 @@ def measure(options, graph, verdict):
 
 
 def main():
-    here = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
+    parser = bench.parser(__doc__, repetitions=9, check=True)
     parser.add_argument("--graphs", nargs="+", default=[UNIFORM, KRONECKER])
-    parser.add_argument("--repetitions", type=int, default=9)
-    parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
     options = parser.parse_args()
     verdict = Verdicts()
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(bench.load())
     for graph in options.graphs:
         measure(options, graph, verdict)
-    sys.exit(0 if verdict.good or not options.check else 1)
+    bench.finish(verdict.good, options)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ tables 1 and 2, the prediction of section 7, and table 4; each beside the printe
   benchmarks/components/paper.py --plot figure-4.svg      # also plots measured against predicted values
 """
 
-import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent / "paper"
 # Table 3, with its columns corrected (see paper/README.md), and its R².
@@ -28,11 +29,7 @@ class SkelModel:
         self.program = program
 
     def __call__(self, *words):
-        done = subprocess.run([self.program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(done.stderr.strip())
-        return done.stdout
+        return bench.run(self.program, *words)
 
     def fit(self, output, *tables):
         """The paper's fit: ordinary least squares, no intercept for sequential."""
@@ -118,12 +115,11 @@ def table_4(model, published, fitted):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument("--program", default=root / "build/release/bin/skel-model")
+    parser = bench.parser(__doc__)
+    parser.add_argument("--program", type=pathlib.Path, help="skel-model, if it is not that of --bin")
     parser.add_argument("--plot", help="measured against predicted of tables 1 and 2, and figure 4, as SVG")
     arguments = parser.parse_args()
-    model = SkelModel(str(arguments.program))
+    model = SkelModel(arguments.program or arguments.bin / "skel-model")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         fitted, published = folder / "fitted.json", HERE / "table-3.json"

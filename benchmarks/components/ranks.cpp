@@ -4,13 +4,12 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <functional>
 
+#include "clock.hpp"
 #include "generate.hpp"
 #include "job.hpp"
 #include "skel/hash.hpp"
@@ -30,11 +29,7 @@ struct timing {
   std::uint64_t bytes = 0;
 };
 
-double processor_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+double processor_seconds() { return bench::processor_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
 roots exchanged(roots const& mine, int partner, timing& sum) {
   std::vector<std::byte> out, in;
@@ -75,14 +70,13 @@ int main(int argc, char** argv) {
   for (int i = std::atoi(argv[2]); i > 0; --i) {
     timing alone, together;
     if (rank == 0) {
-      auto const begin = std::chrono::steady_clock::now();
-      double const cpu = processor_seconds();
+      double const begin = bench::seconds(), cpu = processor_seconds();
       auto const labels = job.solve(whole);
       alone.cpu = processor_seconds() - cpu;
-      alone.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      alone.seconds = bench::seconds() - begin;
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    auto const begin = std::chrono::steady_clock::now();
+    double const begin = bench::seconds();
     double cpu = processor_seconds();
     auto mine = job.solve(part);
     together.cpu += processor_seconds() - cpu;
@@ -92,7 +86,7 @@ int main(int argc, char** argv) {
       mine = job.combine(std::move(mine), std::move(theirs));
       together.cpu += processor_seconds() - cpu;
     }
-    together.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    together.seconds = bench::seconds() - begin;
     double slowest = 0, cpu_of_slowest = 0;
     MPI_Reduce(&together.seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&together.cpu, &cpu_of_slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);

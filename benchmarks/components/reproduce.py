@@ -2,23 +2,22 @@
 """Repeats sections 6 to 8 of "Hypercube Divide and Conquer" with one command: tables 1 to 4, figures 2 and 4, on this
 machine's ranks and on the simulated cluster of 14 Pentium 4, beside the paper's numbers. Fits small runs, predicts large ones.
 
-    cmake --preset bench && cmake --build --preset bench
     benchmarks/components/reproduce.py                        # about fifteen minutes, on a quiet machine; build/components/
     benchmarks/components/reproduce.py --repetitions 3 --quick   # two, for a quick check
 
 Simulated: real graphs, messages and labels. Each block of the job costs its time here, multiplied by the slowness of the
 paper's Pentium 4, with 5 % noise. Every held-out configuration counts with the median of its repetitions. Writes CSV, SVG
-and index.html. Needs only Python's standard library. With --check, exit code 1 if a target was missed.
+and index.html.
 """
-import argparse
 import csv
-import html
 import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
+
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 PAPER = pathlib.Path(__file__).resolve().parent / "paper"
 PLATFORM, MACHINES = "pentium4-14", 14
@@ -31,40 +30,24 @@ VARIANTS = {"paper": ["--local", "dfs", "--exchange", "dense"], "ours": ["--loca
 PAPER_BASES = ["divide=1 + M", "combine=1 + N", "sequential=N + M"]
 
 
-def quantile(values, q):
-    ordered = sorted(values)
-    at = q * (len(ordered) - 1)
-    low = int(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
-
-
 class Study:
     def __init__(self, options):
         self.o = options
         self.out = options.output
-        self.out.mkdir(parents=True, exist_ok=True)
-        self.parts = []
+        self.page = bench.Page(self.out, "Hypercube divide and conquer, repeated")
         self.good = True
         self.cores = os.cpu_count() or 1
 
     # --- running
 
-    def run(self, *words):
-        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SKEL_PROGRESS="never")
-        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, env=environment, check=False)
-        if done.returncode != 0:
-            sys.exit(f"reproduce.py: exit code {done.returncode}: {' '.join(map(str, words))}\n{done.stderr}")
-        return done.stdout
-
     def program(self, name):
         return self.o.bin / name
 
     def model(self, *words):
-        return self.run(self.program("skel-model"), *words)
+        return bench.run(self.program("skel-model"), *words)
 
     def on_ranks(self, ranks, *words):
-        return self.run("mpiexec", "-n", ranks, "--bind-to", "none", *words)
+        return bench.run(*bench.mpiexec(ranks), *words)
 
     def samples(self, name):
         path = self.out / f"{name}.csv"
@@ -75,7 +58,7 @@ class Study:
         """Runs uniform graphs on the simulated cluster; returns the lines of the samples file. The repetitions follow one
         another in one process, so only the first of them waits for new memory."""
         graphs = [word for n, m in sizes for word in ("--generate", f"uniform:n={n},m={m},seed={seed}")]
-        self.run(self.program("skel-simulate"), "--skeleton", "divide_and_conquer", "--platform", PLATFORM, "--ranks", ranks,
+        bench.run(self.program("skel-simulate"), "--skeleton", "divide_and_conquer", "--platform", PLATFORM, "--ranks", ranks,
                  *graphs, "--repetitions", self.o.repetitions, "--noise", NOISE, "--seed", seed, "--cost-scale",
                  self.scale, *VARIANTS[variant], "--samples", samples, "--quiet")
 
@@ -89,12 +72,13 @@ class Study:
 
     # --- the page
 
-    def say(self, text, as_html=None):
+    def say(self, text):
         print(text, flush=True)
-        self.parts.append(as_html or f"<p>{html.escape(text)}</p>")
+        self.page.say(text)
 
     def head(self, text):
-        self.say(f"\n{text}", f"<h2>{html.escape(text)}</h2>")
+        print(f"\n{text}", flush=True)
+        self.page.head(text)
 
     def table(self, name, columns, rows):
         """Prints the table and writes it as CSV."""
@@ -103,15 +87,15 @@ class Study:
         cells = [[cell(x) for x in row] for row in rows]
         widths = [max(len(c), *(len(row[i]) for row in cells)) for i, c in enumerate(columns)]
         text = "\n".join("  ".join(c.rjust(w) for c, w in zip(row, widths)) for row in [columns, *cells])
-        made = "".join("<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in row) + "</tr>"
-                       for tag, row in [("th", columns), *(("td", row) for row in cells)])
-        self.say(text, f"<table>{made}</table>")
+        print(text, flush=True)
+        self.page.parts.append(bench.html_table(columns, cells))
         with open(self.out / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([columns, *cells])
 
     def figure(self, name, *words):
         self.model("plot", *words, "-o", self.out / f"{name}.svg")
-        self.say(f"{self.out / (name + '.svg')}", f'<p><img src="{name}.svg" style="max-width:100%"></p>')
+        print(self.out / f"{name}.svg", flush=True)
+        self.page.parts.append(f'<p><img src="{name}.svg" style="max-width:100%"></p>')
 
     def verdict(self, what, value, target):
         met = value <= target
@@ -183,7 +167,7 @@ class Study:
         """l(P) and g(P), simulated and real."""
         self.head("Figure 2: l and g")
         self.machines = {"simulated": self.out / "machine-simulated.json"}
-        self.run(self.program("skel-simulate"), "--skeleton", "calibrate", "--platform", PLATFORM, "--machine",
+        bench.run(self.program("skel-simulate"), "--skeleton", "calibrate", "--platform", PLATFORM, "--machine",
                  self.machines["simulated"])
         if self.cores > 1:
             self.machines["real"] = self.out / "machine-real.json"
@@ -213,7 +197,7 @@ class Study:
             p = json.loads(self.model(*words))[0]
             seconds = runs[ranks, n, m]
             median = statistics.median(seconds)
-            spread = (quantile(seconds, 0.75) - quantile(seconds, 0.25)) / 2 / median
+            spread = (bench.quantile(seconds, 0.75) - bench.quantile(seconds, 0.25)) / 2 / median
             error = p["seconds"] / median - 1
             rows.append([ranks, n, m, median, f"{100 * spread:.1f} %", p["seconds"], p["low"], p["high"], f"{100 * error:+.1f} %"])
             errors.append(abs(error))
@@ -248,10 +232,10 @@ class Study:
                                                self.machines["simulated"])
             paper, others = errors[:len(TABLE_4)], errors[len(TABLE_4):]
             self.verdict("8 ranks: median error", statistics.median(paper), SIMULATED_TARGET[0])
-            self.verdict("8 ranks: 90th percentile", quantile(paper, 0.9), SIMULATED_TARGET[1])
+            self.verdict("8 ranks: 90th percentile", bench.quantile(paper, 0.9), SIMULATED_TARGET[1])
             self.say(f"5 and 14 ranks, whose groups do not halve evenly: median error {100 * statistics.median(others):.2f} %, "
                      f"largest {100 * max(others):.2f} %; with the others: median {100 * statistics.median(errors):.2f} %, 90th "
-                     f"percentile {100 * quantile(errors, 0.9):.2f} %")
+                     f"percentile {100 * bench.quantile(errors, 0.9):.2f} %")
             if variant == "paper":
                 self.beside_the_paper(large, small)
 
@@ -298,20 +282,6 @@ class Study:
             self.say(f"spread of the measurements: {100 * spread:.2f} %")
             self.verdict("median error", statistics.median(errors), REAL_TARGET + spread)
 
-    def page(self):
-        style = ("body{font:15px sans-serif;max-width:62em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
-                 "td,th{border:1px solid #ccc;padding:3px 8px;text-align:right}")
-        (self.out / "index.html").write_text(
-            f"<!doctype html><meta charset='utf-8'><title>Hypercube divide and conquer, repeated</title><style>{style}</style>"
-            f"<h1>Hypercube divide and conquer, repeated</h1><p>{html.escape(self.machine_text())}</p>"
-            + "\n".join(self.parts), encoding="utf-8")
-        print(f"\n{self.out / 'index.html'}")
-
-    def machine_text(self):
-        return (f"{self.cores} cores; load at the start {self.o.load:.1f}; {self.o.repetitions} repetitions of every held-out "
-                "configuration, medians count.")
-
-
 def read_samples(path):
     """Rows of a samples file, with sizes as numbers."""
     rows = []
@@ -329,23 +299,18 @@ def read_samples(path):
 
 
 def main():
-    here = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
-    parser.add_argument("--output", type=pathlib.Path, default=here / "build/components", help="directory for the results")
-    parser.add_argument("--repetitions", type=int, default=7, help="repetitions of every configuration")
+    parser = bench.parser(__doc__, repetitions=7, check=True)
+    parser.add_argument("--output", type=pathlib.Path, default=bench.TOP / "build/components", help="directory for the results")
     parser.add_argument("--quick", action="store_true", help="smaller graphs")
-    parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
     options = parser.parse_args()
-    options.load = os.getloadavg()[0]
     study = Study(options)
-    study.say(f"load of the machine: {options.load:.1f} on {study.cores} cores")
+    study.say(f"{bench.load()}; {options.repetitions} repetitions of every held-out configuration, medians count")
     study.tables_1_to_3()
     study.figure_2()
     study.simulated()
     study.real()
-    study.page()
-    sys.exit(0 if study.good or not options.check else 1)
+    print(f"\n{study.page.write()}")
+    bench.finish(study.good, options)
 
 
 if __name__ == "__main__":

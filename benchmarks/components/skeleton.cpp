@@ -1,12 +1,12 @@
 // Runs the skeleton repeatedly on any number of ranks: `skel-bench-components-skeleton GRAPH
 // REPETITIONS [dense]`. As in skel-bench-components-ranks, each rank has its part of the edges in
 // memory. Before each run rank 0 also measures the time that it needs alone for all edges.
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 
+#include "clock.hpp"
 #include "job.hpp"
 #include "skel/hash.hpp"
 #include "skel/skel.hpp"
@@ -25,9 +25,9 @@ void run(skel::context& ctx, graph_spec const& spec, int repetitions, exchange h
   for (int i = repetitions; i > 0; --i) {
     double alone = 0;
     if (ctx.is_root()) {
-      auto const begin = std::chrono::steady_clock::now();
+      double const begin = bench::seconds();
       auto const labels = job.solve(whole);
-      alone = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      alone = bench::seconds() - begin;
     }
     static_cast<void>(skel::broadcast(ctx, skel::on_root([] { return true; })));  // all ranks start together
     auto found = connect(ctx, graph, job, kind);

@@ -44,7 +44,7 @@ void measure(skel::context& ctx, options const& o) {
   std::vector<result<Bytes>> results(ctx.is_root() ? o.tasks : 0);
 
   auto const run_once = [&] {
-    auto const start = farm_bench::seconds();
+    auto const start = bench::seconds();
     skel::farm(
         ctx, skel::indices(o.tasks),
         [iterations](std::uint64_t task) {
@@ -53,7 +53,7 @@ void measure(skel::context& ctx, options const& o) {
           return r;
         },
         schedule, skel::into(results), farm_options);
-    return farm_bench::seconds() - start;
+    return bench::seconds() - start;
   };
   run_once();  // warm-up: pages, connections
   for (int i = 0; i != o.repetitions; ++i) {

@@ -1,21 +1,19 @@
 #!/usr/bin/env python3
 """Compares the farm with a hand-written MPI master-worker on the same cores: one table of ratios.
 
-    cmake --preset bench && cmake --build --preset bench
     benchmarks/farm/farm.py                    # about five minutes
     benchmarks/farm/farm.py --us 0 --bytes 16  # one cell of the table
 
 For every task length and result size, the opponent's grid (ranks x chunk x window) is tried briefly. Its best few
 configurations then run interleaved with skel's (A, B, A, B ...), and the medians of all repetitions are compared,
 the best of skel's with the best of the opponent's. Wall clock; the length of the work loop is measured once, for both.
-Needs only Python's standard library. With --check, exit code 1 if a target was missed.
 """
-import argparse
 import os
-import pathlib
 import statistics
-import subprocess
 import sys
+
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 TASKS = {0: {16: 1_000_000, 4096: 10_000}, 10: {16: 6_000, 4096: 4_000}, 100: {16: 800, 4096: 800},
          1000: {16: 100, 4096: 100}}
@@ -39,26 +37,17 @@ class Program:
         self.rates = []
 
     def run(self, options, repetitions):
-        command = ["mpiexec", "-n", str(self.ranks), "--oversubscribe", *self.mpi, str(options.bin / self.name),
-                   *self.arguments, "--repetitions", str(repetitions)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment(), check=False)
-        except subprocess.TimeoutExpired:
-            sys.exit(f"farm.py: no end after 120 s: {' '.join(command)}")
-        if done.returncode != 0:
-            sys.exit(f"farm.py: exit code {done.returncode}: {' '.join(command)}\n{done.stderr}")
-        fields = [dict(item.split("=", 1) for item in line.split() if "=" in item)
-                  for line in done.stdout.splitlines() if line.startswith("program=")]
-        self.rates += [float(f["tasks_per_second"]) for f in fields]
+        text = bench.run("mpiexec", "-n", self.ranks, "--oversubscribe", *self.mpi, options.bin / self.name, *self.arguments,
+                         "--repetitions", repetitions, timeout=120)
+        self.rates += [float(line["tasks_per_second"]) for line in bench.fields(text)]
 
     @property
     def median(self):
         return statistics.median(self.rates)
 
     def spread(self):
-        ordered = sorted(self.rates)
-        tenth = len(ordered) // 10
-        return f"{quantity(ordered[tenth])}..{quantity(ordered[-1 - tenth])}"
+        low, high = bench.tenths(self.rates)
+        return f"{quantity(low)}..{quantity(high)}"
 
     def __str__(self):
         shown = dict(zip(self.arguments[::2], self.arguments[1::2]))
@@ -67,8 +56,9 @@ class Program:
         return f"{self.ranks} ranks, {', '.join(what)}{', no CMA' if 'none' in self.mpi[:3] else ''}"
 
 
-def environment():
-    return dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SKEL_PROGRESS="never")
+def iterations_per_us(options):
+    """The speed of the work loop."""
+    return float(bench.run(*bench.mpiexec(1), options.bin / "skel-bench-master-worker", "--calibrate").split("=")[1])
 
 
 def quantity(rate):
@@ -140,43 +130,36 @@ def compare(options, us, size):
 def row(us, size, ours, theirs, target, label=""):
     mine, their = max(ours, key=lambda p: p.median), max(theirs, key=lambda p: p.median)
     ratio = mine.median / their.median
-    verdict = "" if target is None else f">= {target:.2f} {'ok' if ratio >= target else 'MISSED'}"
-    print(f"| {us} us | {size} B | {quantity(mine.median)}/s [{mine.spread()}] {mine} | {quantity(their.median)}/s "
-          f"[{their.spread()}] {their} | {ratio:.2f} | {verdict} {label}|", flush=True)
+    verdict = "" if target is None else f">= {target:.2f} {bench.word(ratio >= target)}"
+    shown = [f"{quantity(best.median)}/s [{best.spread()}] {best}" for best in (mine, their)]
+    bench.row(f"{us} us", f"{size} B", *shown, f"{ratio:.2f}", f"{verdict} {label}".strip())
     return target is None or ratio >= target
 
 
 def main():
-    here = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
+    parser = bench.parser(__doc__, repetitions=25, check=True)
     parser.add_argument("--us", type=int, nargs="+", default=[0, 10, 100, 1000], choices=sorted(TASKS))
     parser.add_argument("--bytes", type=int, nargs="+", default=[16, 4096], choices=sorted(SINGLE_COPY))
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3])
-    parser.add_argument("--repetitions", type=int, default=25)
     parser.add_argument("--opponent-only", action="store_true", help="show the opponent's best configurations")
-    parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
     options = parser.parse_args()
-    calibration = subprocess.run(["mpiexec", "-n", "1", str(options.bin / "skel-bench-master-worker"), "--calibrate"],
-                                 capture_output=True, text=True, env=environment(), check=True).stdout
-    options.iterations = float(calibration.split("=")[1])
+    options.iterations = iterations_per_us(options)
     print(f"{options.iterations:.0f} iterations of the work loop per us; medians of {options.repetitions} "
           "repetitions [10 % .. 90 %]\n")
-    print("| task | result | skel, its best | master-worker, its best | ratio | target |\n|---|---|---|---|---|---|")
+    bench.head("task", "result", "skel, its best", "master-worker, its best", "ratio", "target")
     good = True
     for us in options.us:
         for size in options.bytes:
             theirs, ours, chunks_of_32 = compare(options, us, size)
             if not ours:
                 for program in sorted(theirs, key=lambda p: p.median, reverse=True):
-                    print(f"| {us} us | {size} B | - | {quantity(program.median)}/s [{program.spread()}] {program} | - | |",
-                          flush=True)
+                    bench.row(f"{us} us", f"{size} B", "-", f"{quantity(program.median)}/s [{program.spread()}] {program}", "-", "")
                 continue
             good &= row(us, size, ours, theirs, TARGETS[us])
             if us == 0:
                 guided = [p for p in ours if any(a.startswith("guided") for a in p.arguments)]
-                good &= row(us, size, guided, chunks_of_32, 1.0, "guided against chunks of 32 ")
-    sys.exit(0 if good or not options.check else 1)
+                good &= row(us, size, guided, chunks_of_32, 1.0, "guided against chunks of 32")
+    bench.finish(good, options)
 
 
 if __name__ == "__main__":

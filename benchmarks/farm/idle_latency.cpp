@@ -2,8 +2,6 @@
 // age when it starts on another rank. All ranks must be on one host, with a common steady clock.
 // Also prints the processor time of idle ranks.
 //   mpiexec -n 2 build/release/bin/skel-bench-idle-latency [TASKS]
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,20 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "clock.hpp"
 #include "skel/skel.hpp"
 
 namespace {
 
 std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-
-double cpu_seconds() {
-  rusage u{};
-  getrusage(RUSAGE_SELF, &u);
-  auto const of = [](timeval t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return of(u.ru_utime) + of(u.ru_stime);
-}
 
 }  // namespace
 
@@ -40,7 +30,7 @@ int main(int argc, char** argv) {
              });
     };
     std::vector<double> ms;
-    double const before = cpu_seconds();
+    double const before = bench::processor_seconds();
     auto const report =
         skel::farm(
             ctx, skel::on_root(open), [](std::int64_t born) { return now_ns() - born; },
@@ -50,7 +40,7 @@ int main(int argc, char** argv) {
             .report;  // one at a time; the other ranks sleep
     if (!ctx.is_root()) {
       std::printf("rank %d: %.1f %% of a core\n", ctx.rank(),
-                  100 * (cpu_seconds() - before) / report.seconds);
+                  100 * (bench::processor_seconds() - before) / report.seconds);
       return;
     }
     std::sort(ms.begin(), ms.end());

@@ -50,7 +50,7 @@ class master {
         done_(open_.size()) {}
 
   double run_once() {
-    auto const start = farm_bench::seconds();
+    auto const start = bench::seconds();
     next_ = 0;
     for (int i = 0; i != o_.window; ++i)
       for (int worker = 0; worker != workers_; ++worker) hand_out(worker * o_.window + i);
@@ -60,7 +60,7 @@ class master {
       if (count == MPI_UNDEFINED) break;
       for (int i = 0; i != count; ++i) hand_out(done_[static_cast<std::size_t>(i)]);
     }
-    return farm_bench::seconds() - start;
+    return bench::seconds() - start;
   }
 
   void stop() {

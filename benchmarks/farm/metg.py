@@ -4,7 +4,6 @@
 METG(50 %) is the task length at which half of the processor time is useful: efficiency = tasks x length /
 (processors x wall time) = 0.5. Two parts, each a table and a curve per program or number of ranks:
 
-    cmake --preset bench && cmake --build --preset bench
     benchmarks/farm/metg.py                          # both, some minutes
     benchmarks/farm/metg.py --parts real             # this machine; leave it alone meanwhile
     benchmarks/farm/metg.py --parts simulated --task-overhead 30 --message-overhead 900
@@ -17,21 +16,18 @@ simulated: skel-simulate on the network of the platform cluster-1024. A task cos
 message costs --message-overhead at either end. Overheads that are not given are measured here first, with tasks of
 length 0 on two ranks: the task's with the schedule auto, which sends thousands of tasks per message; the message's with
 a serving root and two messages per task.
-
-Needs only Python's standard library.
 """
 import argparse
 import concurrent.futures
 import json
 import math
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
-from farm import Program, environment  # noqa: E402
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
+from farm import Program, iterations_per_us  # noqa: E402
 from line_plot import plot  # noqa: E402
 
 LENGTHS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]  # microseconds
@@ -80,15 +76,7 @@ def simulated_tasks(length, ranks):
     return tasks_per_processor(length, max(SIMULATED_WORK, WORK_BY_RANKS * ranks), SIMULATED_TASKS)
 
 
-def quantile(ordered, share):
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
 # --- real ranks
-
-
-def cores():
-    return len(os.sched_getaffinity(0))
 
 
 def exact(length, iterations):
@@ -98,7 +86,7 @@ def exact(length, iterations):
 
 def contenders(length, iterations):
     """Programs by the name of their curve; a curve takes the best of its programs."""
-    n = cores()
+    n = len(bench.cores())
     work = ["--us", repr(length), "--bytes", str(RESULT_BYTES), "--iterations-per-us", str(iterations), "--tasks",
             str(n * min(MOST_REAL_TASKS, tasks_per_processor(length, REAL_WORK, REAL_TASKS)))]
     chunk = max(1, min(4096, round(QUANTUM / length)))  # a result message has at most 64 KiB
@@ -120,26 +108,17 @@ def measure_real(options, iterations):
             for group in programs.values():
                 for program in group:
                     program.run(options, options.repetitions)
-        useful = exact(length, iterations) * 1e-6 / cores()
+        useful = exact(length, iterations) * 1e-6 / len(bench.cores())
         for name, group in programs.items():
             best = max(group, key=lambda p: p.median)
-            rates = sorted(best.rates)
-            curves.setdefault(name, []).append((exact(length, iterations), useful * best.median,
-                                                useful * quantile(rates, 0.1), useful * quantile(rates, 0.9)))
+            low, high = bench.tenths(best.rates)
+            curves.setdefault(name, []).append((exact(length, iterations), useful * best.median, useful * low, useful * high))
         print(f"{length:g} us: " + ", ".join(f"{name} {data[-1][1]:.3f}" for name, data in curves.items()),
               file=sys.stderr, flush=True)
     return curves
 
 
 # --- overheads
-
-
-def calibrate(options):
-    command = ["mpiexec", "-n", "1", str(options.bin / "skel-bench-master-worker"), "--calibrate"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
-    if done.returncode != 0:
-        sys.exit(f"metg.py: exit code {done.returncode}: {' '.join(command)}\n{done.stderr}")
-    return float(done.stdout.split("=")[1])
 
 
 def measured_overheads(options):
@@ -165,17 +144,13 @@ def platform(overhead):
             "send_overhead_seconds": overhead, "receive_overhead_seconds": overhead}
 
 
-def simulate(options, folder, ranks, length):
+def simulate(options, platform_file, ranks, length):
     """Returns the efficiency, and the tasks per rank."""
     tasks = simulated_tasks(length, ranks)
-    report = folder / f"{ranks}-{length:g}.json"
-    command = [str(options.bin / "skel-simulate"), "--platform", str(folder / "platform.json"), "--ranks", str(ranks),
-               "--tasks", str(tasks * ranks), "--costs", f"constant:{length * 1e-6 + options.task_overhead * 1e-9:.12f}s",
-               "--schedule", "auto", "--result-bytes", str(RESULT_BYTES), "--quiet", "--report", str(report)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"metg.py: exit code {done.returncode}: {' '.join(command)}\n{done.stderr}")
-    return tasks * length * 1e-6 / json.loads(report.read_text())["seconds"], tasks
+    cost = f"constant:{length * 1e-6 + options.task_overhead * 1e-9:.12f}s"
+    report = bench.simulate(options, "--platform", platform_file, "--ranks", ranks, "--tasks", tasks * ranks, "--costs", cost,
+                            "--schedule", "auto", "--result-bytes", RESULT_BYTES)
+    return tasks * length * 1e-6 / report["seconds"], tasks
 
 
 def measure_simulated(options):
@@ -183,12 +158,12 @@ def measure_simulated(options):
     jobs = [(ranks, length) for ranks in options.ranks for length in options.simulated_lengths
             if ranks * simulated_tasks(length, ranks) <= options.most_tasks]
     if not jobs:
-        sys.exit("metg.py: every simulation has more tasks than --most-tasks allows; give longer --lengths or fewer --ranks")
+        bench.fail("every simulation has more tasks than --most-tasks allows; give longer --lengths or fewer --ranks")
     curves = {}
-    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(cores()) as pool:
-        folder = pathlib.Path(name)
-        (folder / "platform.json").write_text(json.dumps(platform(options.message_overhead * 1e-9)))
-        results = pool.map(lambda job: simulate(options, folder, *job), jobs)
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(len(bench.cores())) as pool:
+        file = pathlib.Path(name) / "platform.json"
+        file.write_text(json.dumps(platform(options.message_overhead * 1e-9)))
+        results = pool.map(lambda job: simulate(options, file, *job), jobs)
         for (ranks, length), (efficiency, tasks) in zip(jobs, results):
             curves.setdefault(f"{ranks} ranks", []).append((length, efficiency, tasks))
             print(f"{ranks} ranks, {length:g} us, {tasks} tasks per rank: {efficiency:.3f}", file=sys.stderr, flush=True)
@@ -200,11 +175,12 @@ def measure_simulated(options):
 
 def print_table(curves, lengths, cell):
     """One row per length; `cell` makes text of a point."""
-    print("| task | " + " | ".join(curves) + " |\n" + "|---" * (len(curves) + 1) + "|")
+    bench.head("task", *curves)
     for length in lengths:
-        cells = [next((cell(p) for p in data if math.isclose(p[0], length, rel_tol=0.1)), "-") for data in curves.values()]
-        print(f"| {length:g} us | " + " | ".join(cells) + " |")
-    print("| METG(50 %) | " + " | ".join(shown_metg([p[:2] for p in data]) for data in curves.values()) + " |\n", flush=True)
+        bench.row(f"{length:g} us", *(next((cell(p) for p in data if math.isclose(p[0], length, rel_tol=0.1)), "-")
+                                      for data in curves.values()))
+    bench.row("METG(50 %)", *(shown_metg([p[:2] for p in data]) for data in curves.values()))
+    print()
 
 
 def draw(path, title, curves):
@@ -221,13 +197,10 @@ def positive(text):
 
 
 def arguments(argv=None):
-    here = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
+    parser = bench.parser(__doc__, repetitions=5)
     parser.add_argument("--parts", nargs="+", choices=["real", "simulated"], default=["real", "simulated"])
     parser.add_argument("--lengths", type=positive, nargs="+", help="of the tasks, in microseconds")
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 16, 256, 1024], help="simulated ranks, at most 1024")
-    parser.add_argument("--repetitions", type=int, default=5, help="per start of a program")
     parser.add_argument("--rounds", type=int, default=5, help="starts of each program")
     parser.add_argument("--task-overhead", type=positive, help="nanoseconds per simulated task; default: measured")
     parser.add_argument("--message-overhead", type=positive, help="nanoseconds at either end; default: measured")
@@ -247,13 +220,13 @@ def main():
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
     if "real" in options.parts:
-        iterations = calibrate(options)
-        print(f"{cores()} cores, {iterations:.0f} iterations of the work loop per us; medians of "
+        iterations = iterations_per_us(options)
+        print(f"{len(bench.cores())} cores, {iterations:.0f} iterations of the work loop per us; medians of "
               f"{options.rounds * options.repetitions} repetitions [10 % .. 90 %]\n")
         curves = measure_real(options, iterations)
         print_table(curves, options.lengths, lambda p: f"{p[1]:.3f} [{p[2]:.3f}..{p[3]:.3f}]")
         if options.out:
-            draw(options.out / "metg-real.svg", f"{cores()} cores", curves)
+            draw(options.out / "metg-real.svg", f"{len(bench.cores())} cores", curves)
     if "simulated" in options.parts:
         if options.task_overhead is None or options.message_overhead is None:
             task, message = measured_overheads(options)

@@ -16,10 +16,11 @@ import xml.etree.ElementTree as xml
 from unittest import mock
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+import bench  # noqa: E402
 import line_plot  # noqa: E402
 import metg  # noqa: E402
 
-programs = None
+programs = bench.tested_programs()
 
 
 class Metg(unittest.TestCase):
@@ -124,7 +125,4 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2 and sys.argv[1] == "--bin":
-        programs = pathlib.Path(sys.argv[2])
-        del sys.argv[1:3]
     unittest.main()

@@ -1,10 +1,11 @@
 // The work of both programs of the farm benchmark: a dependent xorshift loop of calibrated length.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "clock.hpp"
 
 namespace farm_bench {
 
@@ -19,10 +20,6 @@ inline std::uint64_t spin(std::uint64_t value, std::uint64_t iterations) {
   return value;
 }
 
-inline double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// Iterations of `spin` per microsecond: the maximum of many short measurements, since other load
 /// can only slow them down. Programs must be compared with the same figure.
 inline double iterations_per_microsecond() {
@@ -30,9 +27,9 @@ inline double iterations_per_microsecond() {
   double best = 0;
   std::uint64_t value = 1;
   for (int i = 0; i != 40; ++i) {
-    auto const start = seconds();
+    auto const start = bench::seconds();
     value = spin(value, iterations);
-    auto const rate = iterations / ((seconds() - start) * 1e6);
+    auto const rate = iterations / ((bench::seconds() - start) * 1e6);
     best = rate > best ? rate : best;
   }
   return value == 0 ? 0 : best;  // value is never 0; the compiler does not know that and must keep the loop

@@ -13,20 +13,15 @@ Writes DIR/index.html (all tables, and the plots as SVG), DIR/*.csv.
   benchmarks/gdc/reproduce.py --measurements 3     # a quick look
 """
 
-import argparse
 import concurrent.futures
-import contextlib
-import csv
-import html
 import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
-import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 from line_plot import plot  # noqa: E402
 
 # Table 1: seconds that the test picture takes (most, least, mean), and the power relative to an HP 715/33. The Sparc 10 takes no
@@ -52,15 +47,9 @@ LINES, LINE_BYTES = 512, 512 * 3
 NETWORK = {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
 HP_SECONDS = 97.86  # table 1: the test picture on an HP; costs are scaled so that balls, balanced, takes this time
 SUSPECT_AFTER = 1.0
-ON_ONE_CORE = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+CORE = bench.cores()[0]
+ON_ONE_CORE = ["taskset", "-c", CORE]
 COLOURS = {"GDC": "#c0392b", "hybrid": "#2471a3", "master-slave": "#1e8449", "interleaved": "#7d6608"}
-
-
-def run(command, **keywords):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\nended with {done.returncode}: {done.stderr.strip()}")
-    return done.stdout
 
 
 def without_outliers(values):
@@ -79,13 +68,16 @@ def mean_and_variance(values):
 
 class Experiment:
     def __init__(self, arguments):
-        self.bin = pathlib.Path(arguments.bin)
+        self.options = arguments
         self.out = pathlib.Path(arguments.out)
         self.measurements = arguments.measurements
         self.work = self.out / "work"
         self.work.mkdir(parents=True, exist_ok=True)
         self.pool = concurrent.futures.ThreadPoolExecutor(arguments.jobs)
         self.costs = {}
+
+    def renderer(self, scene, size, *words):
+        return [self.options.bin / "skel-raytrace", "--scene", scene, "--size", size, "--threads", 1, *words]
 
     # --- costs
 
@@ -94,17 +86,14 @@ class Experiment:
         rows = []
         for name, (scene, size, paper) in SCENES.items():
             for view in VIEWS:
-                command = [self.bin / "skel-raytrace", "--scene", scene, "--view", view, "--size", f"{LINES}x{LINES}",
-                           "--accelerator", "slabs", "--threads", "1", "--quiet", "--progress", "never"]
+                command = self.renderer(scene, f"{LINES}x{LINES}", "--view", view, "--accelerator", "slabs")
                 traces = []
                 for i in range(self.measurements):
                     path = self.work / f"{name}-{view}-{i}.csv"
-                    run(command + ["--unit-costs", path])
+                    bench.run(*command, "--quiet", "--unit-costs", path)
                     traces.append([float(line) for line in path.read_text().split()])
                 self.costs[name, view] = traces
-                report = self.work / "costs.json"
-                run(command + ["--costs", "--report", report])
-                of_pixels = json.loads(report.read_text())
+                of_pixels = bench.report(*command, "--costs")
                 lines = [line for t in traces for line in t]
                 rows.append({"scene": name, "view": view, "size": size,
                              "seconds": statistics.mean(sum(t) for t in traces), "paper": paper,
@@ -135,13 +124,8 @@ class Experiment:
         return path
 
     def simulate(self, platform, costs, schedule, extra=()):
-        report = self.work / f"report-{os.getpid()}-{time.monotonic_ns()}.json"
-        run([self.bin / "skel-simulate", "--platform", platform, "--costs", costs, "--schedule", schedule, "--root",
-             "serves", "--result-bytes", str(LINE_BYTES), "--suspect-after", f"{SUSPECT_AFTER}s", "--quiet", "--report",
-             report, *extra])
-        result = json.loads(report.read_text())
-        report.unlink()
-        return result
+        return bench.simulate(self.options, "--platform", platform, "--costs", costs, "--schedule", schedule, "--root", "serves",
+                              "--result-bytes", LINE_BYTES, "--suspect-after", f"{SUSPECT_AFTER}s", *extra)
 
     def speedups(self, schedules, counts, measurements):
         """(scene, view, name of schedule, stations) -> mean and variance of the speed-up over one HP."""
@@ -169,14 +153,9 @@ class Experiment:
         are here one core with no, one, and two other processes."""
         rows = []
         for others in range(3):
-            with competitors(others):
-                seconds = []
-                for _ in range(max(3, self.measurements // 5)):
-                    report = self.work / "alone.json"
-                    run(ON_ONE_CORE + [self.bin / "skel-raytrace", "--scene", SCENES["balls"][0], "--size", f"{LINES}x{LINES}",
-                                       "--accelerator", "slabs", "--threads", "1", "--quiet", "--progress", "never",
-                                       "--report", report])
-                    seconds.append(json.loads(report.read_text())["seconds"])
+            renderer = self.renderer(SCENES["balls"][0], f"{LINES}x{LINES}", "--accelerator", "slabs")
+            with bench.busy(CORE, others):
+                seconds = [bench.report(*ON_ONE_CORE, *renderer)["seconds"] for _ in range(max(3, self.measurements // 5))]
             rows.append({"station": f"this core, {others} other processes", "max": max(seconds), "min": min(seconds),
                          "mean": statistics.mean(seconds)})
         for row in rows:
@@ -211,19 +190,14 @@ class Experiment:
 
     def real_ranks(self, counts, repetitions):
         """The four schemes on this machine: speed-up over one process with one thread."""
-        picture = [self.bin / "skel-raytrace", "--scene", "balls:4", "--size", "768x768", "--threads", "1", "--quiet",
-                   "--progress", "never", "--report"]
-        report = self.work / "real.json"
-
-        def seconds(prefix, *extra):
-            run([*prefix, *picture, report, *extra], env=mpi_environment())
-            return json.loads(report.read_text())["seconds"]
+        def seconds(prefix, *words):
+            return bench.report(*prefix, *self.renderer("balls:4", "768x768", *words), env=bench.YIELDING)["seconds"]
 
         alone = statistics.median(seconds([]) for _ in range(repetitions))
         rows = []
         for n in counts:
             for name, schedule in PAPER.items():
-                times = [seconds(mpiexec(n), "--schedule", schedule.replace("cut=400", "cut=80%"))
+                times = [seconds(bench.mpiexec(n), "--schedule", schedule.replace("cut=400", "cut=80%"))
                          for _ in range(repetitions)]
                 rows.append({"ranks": n, "schedule": name, "speedup": alone / statistics.median(times),
                              "least": alone / max(times), "most": alone / min(times)})
@@ -232,39 +206,14 @@ class Experiment:
     def slaves_per_station(self, counts, repetitions):
         """Figure 13: one core with a competing process and a growing number of workers."""
         rows = []
-        report = self.work / "slaves.json"
+        renderer = self.renderer("balls:4", "400x400", "--root", "serves", "--schedule", "first-come")
         for n in counts:
-            with competitors(1):
-                times = []
-                for _ in range(repetitions):
-                    run([*ON_ONE_CORE, *mpiexec(n + 1), self.bin / "skel-raytrace", "--scene", "balls:4", "--size", "400x400",
-                         "--threads", "1", "--root", "serves", "--schedule", "first-come", "--quiet", "--progress", "never",
-                         "--report", report], env=mpi_environment())
-                    times.append(json.loads(report.read_text())["seconds"])
+            with bench.busy(CORE):
+                times = [bench.report(*ON_ONE_CORE, *bench.mpiexec(n + 1), *renderer, env=bench.YIELDING)["seconds"]
+                         for _ in range(repetitions)]
             rows.append({"slaves": n, "seconds": statistics.median(times)})
             rows[-1]["relative"] = rows[-1]["seconds"] / rows[0]["seconds"]
         return rows
-
-
-@contextlib.contextmanager
-def competitors(count):
-    """Keeps the core busy with `count` processes."""
-    busy = [subprocess.Popen([*ON_ONE_CORE, sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
-
-
-def mpiexec(ranks):
-    return ["mpiexec", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
-
-
-def mpi_environment():
-    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def observations(rows):
@@ -272,13 +221,7 @@ def observations(rows):
     last = max(n for *_, n in rows)
     at = {(s, v, a): rows[s, v, a, last]["speedup"] for s, v, a, n in rows if n == last}
     pictures = [(s, v) for s in SCENES for v in VIEWS]
-    found = []
-
-    def say(text, exceptions, of):
-        found.append({"observation": text, "holds": "yes" if not exceptions else "no",
-                      "details": f"{of - len(exceptions)} of {of}" + (
-                          "; not for " + ", ".join(exceptions) if exceptions else "")})
-
+    found = bench.Findings()
     def where(test):
         return [f"{s} {v}" for s, v in pictures if not test(s, v)]
 
@@ -286,125 +229,93 @@ def observations(rows):
     def at_least(a, b):
         return a >= 0.995 * b
 
-    say("1. GDC performs best for all types of data",
+    found.say("1. GDC performs best for all types of data",
         where(lambda s, v: all(at_least(at[s, v, "GDC"], at[s, v, a]) for a in RANKING)), 6)
-    say("2. The hybrid scheme comes second",
+    found.say("2. The hybrid scheme comes second",
         where(lambda s, v: all(at_least(at[s, v, "hybrid"], at[s, v, a]) for a in ("master-slave", "interleaved"))), 6)
-    say("3. Interleaved performs worst",
+    found.say("3. Interleaved performs worst",
         where(lambda s, v: all(at_least(at[s, v, a], at[s, v, "interleaved"]) for a in RANKING)), 6)
-    say("The ranking GDC, hybrid, master-slave, interleaved",
+    found.say("The ranking GDC, hybrid, master-slave, interleaved",
         where(lambda s, v: all(at_least(at[s, v, a], at[s, v, b]) for a, b in zip(RANKING, RANKING[1:]))), 6)
-    say("4. The more complex the data, the better the speed-up (gears, balls, tetra)",
+    found.say("4. The more complex the data, the better the speed-up (gears, balls, tetra)",
         [f"{v} {a}" for v in VIEWS for a in RANKING
          if not (at_least(at["gears", v, a], at["balls", v, a]) and at_least(at["balls", v, a], at["tetra", v, a]))], 8)
-    say("5. The performance is worse with the biased view",
+    found.say("5. The performance is worse with the biased view",
         [f"{s} {a}" for s in SCENES for a in RANKING if not at_least(at[s, "balanced", a], at[s, "biased", a])], 12)
 
     def saturation(s, v, a):  # number of stations up to which 90 % of the power is used
         good = [n for s2, v2, a2, n in rows if (s2, v2, a2) == (s, v, a) and rows[s, v, a, n]["efficiency"] >= 0.9]
         return max(good, default=0)
 
-    say("6. The lower the complexity, the earlier the saturation",
+    found.say("6. The lower the complexity, the earlier the saturation",
         [f"{v} {a}" for v in VIEWS for a in RANKING
          if not saturation("gears", v, a) >= saturation("balls", v, a) >= saturation("tetra", v, a)], 8)
-    say("7. A light and biased scene gives a low speed-up (tetra biased below the average of the others)",
+    found.say("7. A light and biased scene gives a low speed-up (tetra biased below the average of the others)",
         [a for a in RANKING
          if at["tetra", "biased", a] > statistics.mean(at[s, v, a] for s, v in pictures if (s, v) != ("tetra", "biased"))],
         4)
     return found
 
 
-# --- the page
-
-
-def table(rows, columns):
-    """columns: (heading, function of a row or key)."""
-    def cell(row, what):
-        value = what(row) if callable(what) else row[what]
-        return f"{value:.4g}" if isinstance(value, float) else ("yes" if value is True else
-                                                                "no" if value is False else str(value))
-    head = "".join(f"<th>{html.escape(h)}</th>" for h, _ in columns)
-    body = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell(r, c))}</td>" for _, c in columns) + "</tr>" for r in rows)
-    return f"<table><tr>{head}</tr>\n{body}</table>"
-
-
-def write_csv(path, rows):
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def page(e, complexity, power, rows, found, ours, slaves, losses, real):
     last = max(n for *_, n in rows)
     total = sum(p for _, p in STATIONS)
     columns = ("station", "max", "min", "mean", "power")
+    picture = ("scene", lambda r: f"{r['scene']}, {r['view']}")
+    speeds = [("speed-up", "speedup"), ("share of the power", "efficiency"), ("messages", "messages")]
     shown = [(f"{c}, s" if c in ("max", "min", "mean") else c, c) for c in columns]
-    parts = ["<!doctype html><meta charset='utf-8'><title>GDC, repeated</title><style>body{font:15px sans-serif;"
-             "max-width:58em;margin:2em auto;padding:0 1em}table{border-collapse:collapse;margin:1em 0}td,th{border:1px "
-             "solid #ccc;padding:3px 8px;text-align:right}td:first-child,th:first-child{text-align:left}</style>",
-             "<h1>Load balancing strategies for ray tracing, repeated</h1>",
-             "<p>Section 4 of Lee, Lee and Lu on a simulated cluster: skel's schedules and protocol in virtual time, with the "
-             "costs of the scan lines traced from skel-raytrace. "
-             f"{e.measurements} measurements each (each a trace of its own), outliers removed by Tukey's rule. Assumed, "
-             "since the paper does not say: 10 Mb/s shared Ethernet with 1 ms latency, 512 lines of 512 pixels. The host "
-             "that collects is a machine of its own and does not render. Costs are scaled so that balls, balanced, takes "
-             f"{HP_SECONDS} s on an HP 715/33.</p>",
-             "<h2>Relative power (the paper's table 1)</h2>",
-             "<p>The paper's, which are inputs of the simulated cluster:</p>",
-             table([dict(zip(columns, (name, *row))) for name, row in POWERS.items()], shown),
-             "<p>Measured in the same way here, with the sequential program on one core that other processes share:</p>",
-             table(power, shown),
-             "<h2>The scenes</h2>",
-             table(complexity, [("scene", lambda r: f"{r['scene']}, {r['view']}"), ("size", "size"),
-                                ("traced here, s", "seconds"), ("relative to balls", "relative"), ("paper", "paper"),
-                                ("variance of lines, s²", "line_variance"), ("their deviation / mean", "line_variation"),
-                                ("variance of pixels, s²", "pixel_variance"),
-                                ("their deviation / mean", "pixel_variation")]),
-             "<p>Traced with the accelerator of the paper (Kay and Kajiya's slabs). Relative costs still differ: background "
-             "pixels, most of tetra, cost skel's renderer almost nothing.</p>", "<h2>Speed-up against normalised computing power (figures 10 to 12)</h2>"]
+    out = bench.Page(e.out, "Load balancing strategies for ray tracing, repeated")
+    out.say("Section 4 of Lee, Lee and Lu on a simulated cluster: skel's schedules and protocol in virtual time, with the costs of the "
+            f"scan lines traced from skel-raytrace. {e.measurements} measurements each (each a trace of its own), outliers removed by "
+            "Tukey's rule. Assumed, since the paper does not say: 10 Mb/s shared Ethernet with 1 ms latency, 512 lines of 512 pixels. "
+            "The host that collects is a machine of its own and does not render. Costs are scaled so that balls, balanced, takes "
+            f"{HP_SECONDS} s on an HP 715/33.")
+    out.head("Relative power (the paper's table 1)")
+    out.say("The paper's, which are inputs of the simulated cluster:")
+    out.table([dict(zip(columns, (name, *row))) for name, row in POWERS.items()], shown)
+    out.say("Measured in the same way here, with the sequential program on one core that other processes share:")
+    out.table(power, shown)
+    out.head("The scenes")
+    out.table(complexity, [picture, ("size", "size"), ("traced here, s", "seconds"), ("relative to balls", "relative"),
+                           ("paper", "paper"), ("variance of lines, s²", "line_variance"), ("their deviation / mean", "line_variation"),
+                           ("variance of pixels, s²", "pixel_variance"), ("their deviation / mean", "pixel_variation")])
+    out.say("Traced with the accelerator of the paper (Kay and Kajiya's slabs). Relative costs still differ: background pixels, most of "
+            "tetra, cost skel's renderer almost nothing.")
+    out.head("Speed-up against normalised computing power (figures 10 to 12)")
     for s in SCENES:
         for v in VIEWS:
             series = {a: (COLOURS[a], [(rows[s, v, a, n]["power"], rows[s, v, a, n]["speedup"])
                                        for n in sorted({n for *_, n in rows})]) for a in RANKING}
-            parts.append(plot(f"{s}, {v}", "normalised computing power", "speed-up", series, diagonal=True))
-    parts += [f"<h2>With all {last} stations (power {total:.3f})</h2>",
-              table([rows[s, v, a, last] for s in SCENES for v in VIEWS for a in RANKING],
-                    [("scene", lambda r: f"{r['scene']}, {r['view']}"), ("scheme", "schedule"), ("speed-up", "speedup"),
-                     ("variance", "variance"), ("share of the power", "efficiency"), ("messages", "messages"),
-                     ("measurements kept", "kept")]),
-              "<h2>The paper's observations</h2>",
-              table(found, [("observation", "observation"), ("here", "holds"), ("details", "details")]),
-              f"<p>GDC on gears, balanced: {rows['gears', 'balanced', 'GDC', last]['efficiency']:.3f} of the total relative "
-              "power (target: 0.95).</p>",
-              "<h2>skel's variants of the schemes</h2>",
-              table(list(ours.values()), [("scene", lambda r: f"{r['scene']}, {r['view']}"), ("schedule", "schedule"),
-                                          ("speed-up", "speedup"), ("share of the power", "efficiency"),
-                                          ("messages", "messages")]),
-              "<h2>Time against workers per workstation (figure 13)</h2>",
-              "<p>Real ranks on one core, shared with a competing process: without competition more workers gain nothing.</p>",
-              plot("workers on one station", "workers", "time relative to one worker",
-                   {"real ranks": ("#c0392b", [(r["slaves"], r["relative"]) for r in slaves])}),
-              "<h2>Two Sparc 20 lost after 300 lines (the second table 3)</h2>",
-              "<p>Explained: T (f + (1 - f) 12.15 / 8.23) with f = 300/512; the bound is that plus 5 % and the "
-              f"{SUSPECT_AFTER:g} s after which a silent rank counts as lost. The paper has 14 s and 19 s, which is 35.7 % "
-              "(it prints 42.85); the lost power explains 16.8 s.</p>",
-              table(losses, [("schedule", "schedule"), ("without loss, s", "before"), ("with, s", "after"),
-                             ("growth", "growth"), ("explained, s", "explained"), ("bound, s", "bound"),
-                             ("within", "within"), ("lines done again", "again")])]
+            out.picture(f"{s}-{v}", plot(f"{s}, {v}", "normalised computing power", "speed-up", series, diagonal=True))
+    out.head(f"With all {last} stations (power {total:.3f})")
+    out.table([rows[s, v, a, last] for s in SCENES for v in VIEWS for a in RANKING],
+              [picture, ("scheme", "schedule"), *speeds, ("variance", "variance"), ("measurements kept", "kept")])
+    out.head("The paper's observations")
+    out.table(found, bench.FINDINGS)
+    out.say(f"GDC on gears, balanced: {rows['gears', 'balanced', 'GDC', last]['efficiency']:.3f} of the total relative power (target: "
+            "0.95).")
+    out.head("skel's variants of the schemes")
+    out.table(ours.values(), [picture, ("schedule", "schedule"), *speeds])
+    out.head("Time against workers per workstation (figure 13)")
+    out.say("Real ranks on one core, shared with a competing process: without competition more workers gain nothing.")
+    out.picture("slaves", plot("workers on one station", "workers", "time relative to one worker",
+                               {"real ranks": ("#c0392b", [(r["slaves"], r["relative"]) for r in slaves])}))
+    out.head("Two Sparc 20 lost after 300 lines (the second table 3)")
+    out.say("Explained: T (f + (1 - f) 12.15 / 8.23) with f = 300/512; the bound is that plus 5 % and the "
+            f"{SUSPECT_AFTER:g} s after which a silent rank counts as lost. The paper has 14 s and 19 s, which is 35.7 % "
+            "(it prints 42.85); the lost power explains 16.8 s.")
+    out.table(losses, [("schedule", "schedule"), ("without loss, s", "before"), ("with, s", "after"), ("growth", "growth"),
+                       ("explained, s", "explained"), ("bound, s", "bound"), ("within", "within"), ("lines done again", "again")])
     if real:
-        parts += ["<h2>Real ranks on this machine</h2>",
-                  f"<p>{os.cpu_count()} cores; speed-up over one process with one thread, median and range.</p>",
-                  table(real, [("ranks", "ranks"), ("scheme", "schedule"), ("speed-up", "speedup"), ("least", "least"),
-                               ("most", "most")])]
-    (e.out / "index.html").write_text("\n".join(parts) + "\n")
+        out.head("Real ranks on this machine")
+        out.say(f"{os.cpu_count()} cores; speed-up over one process with one thread, median and range.")
+        out.table(real, [("ranks", "ranks"), ("scheme", "schedule"), ("speed-up", "speedup"), ("least", "least"), ("most", "most")])
+    return out.write()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    here = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument("--bin", default=here / "build/release/bin", help="directory of the programs")
-    parser.add_argument("--out", default=here / "out/gdc", help="directory for page and CSV files")
+    parser = bench.parser(__doc__)
+    parser.add_argument("--out", default=bench.TOP / "out/gdc", help="directory for page and CSV files")
     parser.add_argument("--measurements", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="simultaneous simulations")
     parser.add_argument("--no-real", action="store_true", help="only the simulated cluster")
@@ -426,16 +337,15 @@ def main():
                        ("observations", found), ("variants", list(ours.values())), ("losses", losses),
                        ("slaves", slaves), ("real", real)):
         if data:
-            write_csv(e.out / f"{name}.csv", data)
-    page(e, complexity, power, rows, found, ours, slaves, losses, real)
-    for row in found:
-        print(f"{row['holds']:<4}{row['observation']}: {row['details']}")
+            bench.write_csv(e.out / f"{name}.csv", data)
+    written = page(e, complexity, power, rows, found, ours, slaves, losses, real)
+    found.tell()
     gears = rows["gears", "balanced", "GDC", len(STATIONS)]["efficiency"]
     print(f"GDC on gears at 14 stations: {gears:.3f} of the total relative power (target: 0.95)")
     for row in losses:
         print(f"loss, {row['schedule']}: {row['before']:.1f} s, with the loss {row['after']:.1f} s, bound {row['bound']:.1f} s: "
               f"{'within' if row['within'] else 'NOT within'}")
-    print(f"page: {e.out / 'index.html'}")
+    print(f"page: {written}")
 
 
 if __name__ == "__main__":

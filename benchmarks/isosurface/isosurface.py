@@ -7,24 +7,21 @@ Needs python3-vtk9. Programs run one after the other in each repetition, so that
 Both end with an indexed mesh in memory. Order 1: the same triangles. Order 3: about as many, from cells twice as wide in x
 and y, divided once; the ratio is that of triangles per second.
 """
-import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 
-VTK_PYTHON = "/usr/bin/python3"  # Debian's, which has python3-vtk9
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
+
 VALUES = "0.2,0.3,0.4,0.5,0.6,0.7,0.8"
 VOLUMES = [(512, 512, 65), (192, 128, 65)]
 CASES = [("order 1", "1 1 0", 1.0), ("order 3", "3 2 1", 0.25)]
 
 
 def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
-    lines = [dict(pair.split("=", 1) for pair in line.split()) for line in done.stdout.splitlines()]
+    lines = bench.fields(bench.run(*command))
     seconds = statistics.median(float(f["seconds"]) for f in lines[1:])  # skips the first one, which warms up
     return seconds, int(lines[0]["triangles"]), int(lines[0]["vertices"])
 
@@ -34,12 +31,12 @@ def measure(ours, folder, size, case, repetitions):
     field = "sphere:" + "x".join(map(str, size))
     raw = os.path.join(folder, "x".join(map(str, size)) + ".raw")
     if not os.path.exists(raw):
-        subprocess.run([ours, "field", field, raw], check=True)
+        bench.run(ours, "field", field, raw)
     peer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "flying_edges.py")
     own_runs, peer_runs = [], []
     for _ in range(repetitions):
         own_runs.append(run([ours, "surfaces", field, VALUES, *arguments.split(), "4"]))
-        peer_runs.append(run([VTK_PYTHON, peer, raw, *map(str, size), VALUES, "4"]))
+        peer_runs.append(run([bench.VTK_PYTHON, peer, raw, *map(str, size), VALUES, "4"]))
     ratio = statistics.median(a[1] / a[0] / (b[1] / b[0]) for a, b in zip(own_runs, peer_runs))
     own, other = statistics.median(r[0] for r in own_runs), statistics.median(r[0] for r in peer_runs)
     print(f"{field:18} {name}: skel {own * 1e3:7.1f} ms, {own_runs[0][1]} triangles, {own_runs[0][2]} vertices; "
@@ -49,18 +46,13 @@ def measure(ours, folder, size, case, repetitions):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default="build/release/bin", help="directory of skel-bench-isosurface")
-    parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--check", action="store_true", help="exit code 1 if the target is missed or the triangles differ")
-    options = parser.parse_args()
-    if subprocess.run([VTK_PYTHON, "-c", "import vtkmodules"], capture_output=True, check=False).returncode != 0:
-        sys.exit("needs VTK: apt-get install --no-install-recommends python3-vtk9")
+    options = bench.parser(__doc__, repetitions=7, check=True).parse_args()
+    bench.need_vtk()
     with tempfile.TemporaryDirectory() as folder:
-        ours = os.path.join(options.bin, "skel-bench-isosurface")
+        ours = options.bin / "skel-bench-isosurface"
         good = [measure(ours, folder, size, case, options.repetitions) for size in VOLUMES for case in CASES]
-    return 1 if options.check and not all(good) else 0
+    bench.finish(all(good), options)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

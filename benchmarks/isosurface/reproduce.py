@@ -15,18 +15,18 @@ Writes DIR/tables.md and DIR/tables.csv.
   benchmarks/isosurface/reproduce.py --bin build/release/bin --most-nodes 16 --repetitions 0      # two minutes
 """
 
-import argparse
 import array
 import concurrent.futures
 import csv
 import heapq
 import json
 import math
-import os
 import pathlib
 import random
-import subprocess
 import sys
+
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 SLICES, LAYERS = 65, 64
 CELLS = 64  # of a row, order 3
@@ -91,16 +91,9 @@ HYPERCUBE = {"name": "ipsc860-256", "about": "a hypercube of iPSC/860 nodes, lar
              "send_overhead_seconds": 4e-5, "receive_overhead_seconds": 3.5e-5}
 
 
-def run(command, **keywords):
-    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\nended with {done.returncode}: {done.stderr.strip()}")
-    return done.stdout
-
-
 class Experiment:
     def __init__(self, arguments):
-        self.bin, self.out = pathlib.Path(arguments.bin), pathlib.Path(arguments.out)
+        self.options, self.out = arguments, pathlib.Path(arguments.out)
         self.work, self.most_nodes = self.out / "work", arguments.most_nodes
         self.work.mkdir(parents=True, exist_ok=True)
         self.pool = concurrent.futures.ThreadPoolExecutor(arguments.jobs)
@@ -108,13 +101,12 @@ class Experiment:
         hypercube.write_text(json.dumps(HYPERCUBE))
         self.platforms = {"hypercube": hypercube, "mesh": "delta-256"}
 
-    def model(self, name, *options, prefix=(), report):
+    def model(self, name, *options, prefix=()):
         """Runs the modeler on an input; its report."""
         what = INPUTS[name]
         volume = ["--field", what["field"]] if what["field"] else [self.uneven_volume()]
-        run([*prefix, self.bin / "skel-isosurface", *volume, "--iso", VALUES, *what["options"], "--threads",
-             "1", "--quiet", "--progress", "never", "--report", report, *options], env=mpi_environment())
-        return json.loads(pathlib.Path(report).read_text())
+        return bench.report(*prefix, self.options.bin / "skel-isosurface", *volume, "--iso", VALUES, *what["options"], "--threads",
+                            1, *options, env=bench.YIELDING)
 
     def uneven_volume(self):
         sidecar, n = self.work / "uneven.json", 512
@@ -134,7 +126,7 @@ class Experiment:
     def trace(self):
         found = {}
         for name in INPUTS:
-            found[name] = self.model(name, "--trace-costs", self.costs(name), report=self.work / "trace.json")
+            found[name] = self.model(name, "--trace-costs", self.costs(name))
             print(f"traced {name}: {found[name]['polygons']} polygons", flush=True)
         return found
 
@@ -143,12 +135,10 @@ class Experiment:
 
     def simulate(self, platform, name, nodes, group, options, costs=None):
         what, costs = INPUTS[name], costs or self.costs(name)
-        report = self.work / f"report-{platform}-{costs.stem}-{nodes}-{group}{''.join(map(str, options))}.json"
         unit = (what["alone"] - SLICES * what["read"]) / LAYERS
-        run([self.bin / "skel-simulate", "--skeleton", "multi_host", "--platform", self.platforms[platform], "--ranks", nodes,
-             "--group-size", min(group or nodes, nodes), "--layer-costs", costs, "--read-seconds", what["read"],
-             "--unit-seconds", unit, "--without", "split", "--quiet", "--report", report, *options])  # the paper only lends ranks
-        return json.loads(report.read_text())
+        return bench.simulate(self.options, "--skeleton", "multi_host", "--platform", self.platforms[platform], "--ranks", nodes,
+                              "--group-size", min(group or nodes, nodes), "--layer-costs", costs, "--read-seconds", what["read"],
+                              "--unit-seconds", unit, "--without", "split", *options)  # the paper only lends ranks
 
     def tables(self):
         """One row per platform, table and number of nodes."""
@@ -208,10 +198,7 @@ class Experiment:
             if line["what"] == "row":
                 line["seconds"] = float(line["seconds"]) * dice.expovariate(1)
         uneven = self.work / "order-3-random.csv"
-        with open(uneven, "w", newline="") as file:
-            writer = csv.DictWriter(file, lines[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(lines)
+        bench.write_csv(uneven, lines)
         rows, alone, read = [], INPUTS[name]["alone"], INPUTS[name]["read"]
         for nodes in (n for n in (2, 4, 8) if n <= self.most_nodes):
             total, host, slave, _ = TABLES["5: order 3, groups of 16"][3][nodes]
@@ -228,8 +215,7 @@ class Experiment:
         rows = []
         for name in ("order 1", "order 3"):
             for ranks, group in ((1, 1), (2, 1), (2, 2)):
-                runs = [self.model(name, "--group-size", group, prefix=["mpiexec", "--oversubscribe", "-n", ranks],
-                                   report=self.work / "real.json") for _ in range(repetitions)]
+                runs = [self.model(name, "--group-size", group, prefix=bench.mpiexec(ranks)) for _ in range(repetitions)]
                 best = min(runs, key=lambda r: r["seconds"])
                 if ranks == 1:
                     alone = best["seconds"]
@@ -275,22 +261,14 @@ def paper_host(layers, read, nodes):
     return seconds, 100 * waits / seconds
 
 
-def mpi_environment():
-    return dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1",
-                OMPI_MCA_hwloc_base_binding_policy="none")
-
-
 def cell(value, digits=3):
     return "–" if value is None else f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
 def markdown(rows, columns):
     """columns: key -> (title, digits)."""
-    lines = ["| " + " | ".join(title for title, _ in columns.values()) + " |", "|" + "---|" * len(columns)]
-    for row in rows:
-        lines.append("| " + " | ".join(cell(row.get(key), digits) for key, (_, digits) in columns.items()) + " |")
-    return "\n".join(lines) + "\n"
+    return bench.markdown([title for title, _ in columns.values()],
+                          [[cell(row.get(key), digits) for key, (_, digits) in columns.items()] for row in rows]) + "\n"
 
 
 def write(experiment, traced, rows, uneven, disks, dip, real):
@@ -329,11 +307,7 @@ def write(experiment, traced, rows, uneven, disks, dip, real):
                                      "seconds": ("seconds", 3), "speed_per_rank": ("speed per rank", 3),
                                      "host_idle": ("hosts idle, s", 3)}))
     (experiment.out / "tables.md").write_text("".join(parts))
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    with open(experiment.out / "tables.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, keys)
-        writer.writeheader()
-        writer.writerows(rows)
+    bench.write_csv(experiment.out / "tables.csv", rows)
 
 
 def misses(rows, uneven, disks):
@@ -360,13 +334,11 @@ def misses(rows, uneven, disks):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default="build/release/bin", help="where the programs are")
+    parser = bench.parser(__doc__, check=True)
     parser.add_argument("--out", default="build/tables-isosurface", help="the folder to write to")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at a time")
     parser.add_argument("--most-nodes", type=int, default=NODES[-1], help="leave out the rows with more nodes")
     parser.add_argument("--repetitions", type=int, default=3, help="of real runs, of which the fastest counts; 0: none")
-    parser.add_argument("--check", action="store_true", help="exit code 1 where a target is missed")
     arguments = parser.parse_args()
     experiment = Experiment(arguments)
     traced = experiment.trace()
@@ -378,7 +350,7 @@ def main():
     missed = misses(rows, uneven, disks)
     for line in missed:
         print(line)
-    sys.exit(1 if arguments.check and missed else 0)
+    bench.finish(not missed, arguments)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 //   skel-bench-isosurface field NAME:AxBxC OUT.raw          float32
 //   skel-bench-isosurface surfaces NAME:AxBxC VALUES ORDER GRID LEVEL REPETITIONS
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "clock.hpp"
 #include "field.hpp"
 #include "grid.hpp"
 #include "model_surfaces.hpp"
@@ -45,19 +45,17 @@ surface_options parse(std::vector<std::string> const& words) {
 }
 
 void measure(skel::context& ctx, std::vector<std::string> const& words) {
-  using clock = std::chrono::steady_clock;
   ctx.set_threads(1);
   auto const volume = volume_data::read_grid(*volume_data::open_field(words[1]));
   auto const options = parse(words);
   skel::multi_host_options how;
   how.group_size = 1;
   for (int i = 0; i < std::stoi(words[6]); ++i) {
-    auto const begin = clock::now();
+    double const begin = bench::seconds();
     auto const m = model_surfaces(
         ctx, [&] { return std::make_unique<memory_volume>(volume); }, options, how);
-    std::printf("seconds=%.6f triangles=%zu vertices=%zu\n",
-                std::chrono::duration<double>(clock::now() - begin).count(), m.surfaces.triangles.size(),
-                m.surfaces.positions.size());
+    std::printf("seconds=%.6f triangles=%zu vertices=%zu\n", bench::seconds() - begin,
+                m.surfaces.triangles.size(), m.surfaces.positions.size());
   }
 }
 

@@ -8,23 +8,17 @@ to the isosurface along the gradient (Newton's method). For each level the scrip
 triangles whose largest distance is not above the level's, and for another one for the root mean square. Needs python3-numpy,
 and --picture FILE.png, which draws a uniform mesh beside one with a tolerance instead, python3-matplotlib.
 """
-import argparse
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
+
 VALUE = 0.5
 TARGET = 1 / 3
-
-
-def run(command, given=None):
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
-    return done.stdout
 
 
 def read_ply(path):
@@ -51,12 +45,11 @@ class Field:
         self.surface("--level", 0, "--model", self.model)
 
     def surface(self, *options):
-        run([self.modeler, "--field", self.name, "--iso", str(VALUE), "--order", "3", "--quiet", "-o", self.mesh,
-             *map(str, options)])
+        bench.run(self.modeler, "--field", self.name, "--iso", VALUE, "--order", 3, "--quiet", "-o", self.mesh, *options)
 
     def evaluate(self, at):
         lines = "\n".join(f"{x:.17g} {y:.17g} {z:.17g}" for x, y, z in at)
-        return np.array(run([self.evaluator, self.model], lines).split(), float).reshape(-1, 4)
+        return np.array(bench.run(self.evaluator, self.model, given=lines).split(), float).reshape(-1, 4)
 
     def measure(self, *options):
         """Triangles, largest and root mean square distance."""
@@ -116,19 +109,17 @@ def draw(binaries, folder, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default="build/release/bin", help="directory of skel-isosurface")
+    parser = bench.parser(__doc__, check=True)
     parser.add_argument("--fields", nargs="+", default=["marschner-lobb", "metaballs"])
     parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--points", type=int, default=60000, help="at which distances are measured")
     parser.add_argument("--picture", metavar="FILE.png")
-    parser.add_argument("--check", action="store_true", help="exit code 1 if a ratio is above a third")
     options = parser.parse_args()
     good = True
     with tempfile.TemporaryDirectory() as folder:
         if options.picture:
             draw(options.bin, folder, options.picture)
-            return 0
+            return
         for name in options.fields:
             field = Field(options.bin, name, folder, options.points)
             for level in options.levels:
@@ -142,8 +133,8 @@ def main():
                     if found:
                         print(f"  same {what}: {found[0]} triangles, largest {found[1]:.2e}, rms {found[2]:.2e}, "
                               f"--tolerance {found[3]:.3g}; {ratio:.2f} of the triangles", flush=True)
-    return 1 if options.check and not good else 0
+    bench.finish(good, options)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

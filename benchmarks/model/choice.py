@@ -18,10 +18,7 @@ Three kinds of problems: lists (farm under all schedules, ring_steal), layers (f
 sizes) and supersteps (bsp on several numbers of ranks). Platforms and costs are drawn from the seed of the problem, so
 a run can be repeated. A fourth kind must be asked for: graph (divide_and_conquer of three kinds on several numbers of
 ranks), whose simulation measures blocks on this machine, so that figures vary.
-
-Needs only Python's standard library.
 """
-import argparse
 import datetime
 import json
 import math
@@ -29,10 +26,12 @@ import os
 import pathlib
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 SCHEDULES = ["blocks", "first-come", "guided", "ring"]  # auto is always among the candidates
 KINDS = {"list": 0.6, "layers": 0.2, "supersteps": 0.2}
@@ -176,21 +175,7 @@ class Problem:
         return [100, 200, 400] if self.kind == "list" else [20, 40, 60]
 
 
-def say(command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"choice.py: {' '.join(str(word) for word in command)} failed: {done.stderr.strip()}")
-    return done.stdout
-
-
-def simulate(bin_, folder, commands):
-    """Runs skel-simulate once per command, several at a time."""
-    batch = folder / "batch"
-    batch.write_text("".join("".join(f"{word}\n" for word in command) + "--quiet\n\n" for command in commands))
-    say([bin_ / "skel-simulate", "--batch", batch])
-
-
-def leave_samples(bin_, problem, folder):
+def leave_samples(options, problem, folder):
     """Runs the small problem on 4 and 8 ranks, graphs also on 1 and 2, and fits a model."""
     platform = folder / "small.json"
     platform.write_text(json.dumps(small(problem.platform)))
@@ -210,17 +195,17 @@ def leave_samples(bin_, problem, folder):
                     trace = here / "trace.json"
                     command += ["--trace", trace]
                 commands.append(command)
-    simulate(bin_, folder, commands)
+    bench.simulate_all(options, commands)
     if trace:
         trace.rename(folder / "trace.json")  # of the largest run
     busy = "tasks + P" if problem.kind == "layers" else "tasks"  # each group reads one slice more than it has layers
     bases = [f"run.busy_seconds={busy}", "run=tasks/P", "run.bytes=tasks"] if problem.kind != "graph" else []
-    say([bin_ / "skel-model", "fit", *samples, *(f"--basis={basis}" for basis in bases), "-o", folder / "model.json"])
+    bench.run(options.bin / "skel-model", "fit", *samples, *(f"--basis={basis}" for basis in bases), "-o", folder / "model.json")
 
 
-def choose(bin_, problem, folder):
+def choose(options, problem, folder):
     """Returns the candidates as `compare` describes them: dictionaries with skeleton, schedule, ranks, interval."""
-    command = [bin_ / "skel-model", "compare", "--simulate", "--model", folder / "model.json", "--platform",
+    command = [options.bin / "skel-model", "compare", "--simulate", "--model", folder / "model.json", "--platform",
                folder / "platform.json", "--ranks", ",".join(map(str, problem.ranks)), "--tolerance", "0", "--json"]
     if problem.kind == "graph":
         command += ["--set", f"N={problem.nodes}", "--set", f"M={problem.tasks}"]
@@ -233,10 +218,10 @@ def choose(bin_, problem, folder):
                     "--group-sizes", ",".join(map(str, problem.group_sizes))]
     if problem.kind == "supersteps":
         command += ["--message-bytes", problem.message_bytes]
-    return json.loads(say(command))["candidates"]
+    return json.loads(bench.run(*command))["candidates"]
 
 
-def find_truth(bin_, problem, candidates, folder):
+def find_truth(options, problem, candidates, folder):
     """Adds `true` to each candidate: the seconds of its runs. Candidates far behind get two.
 
     All candidates have the same tasks for one seed, except those of bsp, whose shares depend on the ranks.
@@ -252,7 +237,7 @@ def find_truth(bin_, problem, candidates, folder):
                     rng = random.Random(f"truth {problem.seed} {seed}")
                     commands.append(["--platform", folder / "platform.json", "--report", reports[-1][1], *problem.simulation(
                         (c["skeleton"], c["schedule"], c["ranks"]), problem.tasks, rng, here)])
-            simulate(bin_, folder, commands)
+            bench.simulate_all(options, commands)
             for c, report in reports:
                 c.setdefault("true", []).append(json.loads(report.read_text())["seconds"])
 
@@ -279,16 +264,16 @@ def judge(candidates):
             "inside": inside([chosen]), "inside_all": inside(candidates), "candidates": len(candidates)}
 
 
-def measure(bin_, seed, most_ranks, kind):
-    problem = Problem(seed, most_ranks, kind)
+def measure(options, seed):
+    problem = Problem(seed, options.most_ranks, options.kind)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "platform.json").write_text(json.dumps(problem.platform))
-        leave_samples(bin_, problem, folder)
+        leave_samples(options, problem, folder)
         begin = time.monotonic()
-        candidates = choose(bin_, problem, folder)
+        candidates = choose(options, problem, folder)
         took = time.monotonic() - begin
-        find_truth(bin_, problem, candidates, folder)
+        find_truth(options, problem, candidates, folder)
     return {**judge(candidates), "kind": problem.kind, "platform": problem.platform["name"], "costs": problem.costs,
             "ranks": problem.ranks[-1], "tasks": problem.tasks, "seed": seed, "took": took,
             "all": [{k: c[k] for k in ("name", "ranks", "seconds", "low", "high", "true")} for c in candidates]}
@@ -299,38 +284,27 @@ def share(values):
     return sum(values) / len(values) if values else math.nan
 
 
-def quantile(values, p):
-    """Linear between neighbours (type 7 of Hyndman and Fan)."""
-    ordered = sorted(values)
-    at = p * (len(ordered) - 1)
-    low = math.floor(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
-
-
 def row(name, found):
     regrets = [f["regret"] for f in found]
-    return (f"| {name} | {len(found)} | {share(f['right'] for f in found):.1%} | "
-            f"{share(r <= NEAR - 1 for r in regrets):.1%} | {quantile(regrets, 0.5):.2%} | {quantile(regrets, 0.95):.2%} | "
-            f"{max(regrets):.1%} | {share(x for f in found for x in f['inside']):.1%} | "
-            f"{share(x for f in found for x in f['inside_all']):.1%} |")
+    return [name, len(found), f"{share(f['right'] for f in found):.1%}", f"{share(r <= NEAR - 1 for r in regrets):.1%}",
+            f"{bench.quantile(regrets, 0.5):.2%}", f"{bench.quantile(regrets, 0.95):.2%}", f"{max(regrets):.1%}",
+            f"{share(x for f in found for x in f['inside']):.1%}", f"{share(x for f in found for x in f['inside_all']):.1%}"]
 
 
 def table(found):
-    lines = ["| problems | number | right | within 1 % | regret: median | 95th percentile | most | coverage: choice "
-             "| all candidates |", "|---" * 9 + "|", row("all", found)]
+    rows = [row("all", found)]
     for key in ("kind", "platform"):
-        lines += [row(value, [f for f in found if f[key] == value]) for value in sorted({f[key] for f in found})]
+        rows += [row(value, [f for f in found if f[key] == value]) for value in sorted({f[key] for f in found})]
     names = sorted({f["costs"].split()[0] for f in found})
-    return "\n".join(lines + [row(name, [f for f in found if f["costs"].split()[0] == name]) for name in names])
+    rows += [row(name, [f for f in found if f["costs"].split()[0] == name]) for name in names]
+    return bench.markdown(["problems", "number", "right", "within 1 %", "regret: median", "95th percentile", "most",
+                           "coverage: choice", "all candidates"], rows)
 
 
 def worst(found):
-    lines = ["| seed | problem | chosen | best | regret |", "|---" * 5 + "|"]
-    for f in sorted(found, key=lambda f: -f["regret"])[:8]:
-        lines.append(f"| {f['seed']} | {f['kind']}, {f['tasks']} tasks, {f['costs']}; {f['platform']}, {f['ranks']} ranks | "
-                     f"{f['chosen']} | {f['best']} | {f['regret']:.1%} |")
-    return "\n".join(lines)
+    rows = [(f["seed"], f"{f['kind']}, {f['tasks']} tasks, {f['costs']}; {f['platform']}, {f['ranks']} ranks", f["chosen"],
+             f["best"], f"{f['regret']:.1%}") for f in sorted(found, key=lambda f: -f["regret"])[:8]]
+    return bench.markdown(["seed", "problem", "chosen", "best", "regret"], rows)
 
 
 def page(options, found, seconds):
@@ -362,9 +336,7 @@ The greatest regrets:
 
 
 def arguments(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    here = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
+    parser = bench.parser(__doc__)
     parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--first-seed", type=int, default=1, help="of the problems")
     parser.add_argument("--most-ranks", type=int, default=256, help="of a platform")
@@ -387,7 +359,7 @@ def main():
     found = []
     begin = time.monotonic()
     for seed in range(options.first_seed, options.first_seed + options.problems):
-        found.append(measure(options.bin, seed, options.most_ranks, options.kind))
+        found.append(measure(options, seed))
         f = found[-1]
         print(f"{seed}: {f['kind']}, {f['costs']}, {f['platform']}, {f['ranks']} ranks, {f['tasks']} tasks: chose "
               f"{f['chosen']}, regret {f['regret']:.2%} ({f['best']}), inside {sum(f['inside'])} of {len(f['inside'])}, "

@@ -13,10 +13,11 @@ import tempfile
 import unittest
 from unittest import mock
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+import bench  # noqa: E402
 import choice  # noqa: E402
 
-programs = None
+programs = bench.tested_programs()
 
 
 def candidate(name, chosen, low, high, true):
@@ -41,8 +42,8 @@ class Judgement(unittest.TestCase):
         self.assertEqual(found["regret"], 0)
 
     def test_quantile(self):
-        self.assertAlmostEqual(choice.quantile([3, 1, 2], 0.5), 2)
-        self.assertAlmostEqual(choice.quantile(range(101), 0.95), 95)
+        self.assertAlmostEqual(bench.quantile([3, 1, 2], 0.5), 2)
+        self.assertAlmostEqual(bench.quantile(range(101), 0.95), 95)
 
 
 class Draws(unittest.TestCase):
@@ -86,7 +87,4 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2 and sys.argv[1] == "--bin":
-        programs = pathlib.Path(sys.argv[2])
-        del sys.argv[1:3]
     unittest.main()

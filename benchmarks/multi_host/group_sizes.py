@@ -5,49 +5,43 @@
 
 Prints the virtual seconds with the automatic size and with the best size, and the excess of the first. The simulator
 makes the times, so every machine gives the same table. With --check, exit code 1 if an excess is above 5 %.
-Needs only Python's standard library.
 """
-import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 MOST = 0.05
 
 
-def simulate(program, ranks, sizes):
+def simulate(options, ranks, sizes):
     """Returns the virtual seconds for each group size; several simulations run at a time."""
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        words = ["--skeleton", "multi_host", "--platform", "delta-256", "--result-bytes", "1500", "--quiet"]
-        (folder / "batch").write_text("".join(
-            "\n".join([*words, "--ranks", str(ranks), "--group-size", str(size), "--report", str(folder / f"{size}.json")]) + "\n\n"
-            for size in sizes))
-        subprocess.run([str(program), "--batch", str(folder / "batch")], check=True, stdout=subprocess.DEVNULL)
-        return {size: json.loads((folder / f"{size}.json").read_text())["seconds"] for size in sizes}
+        reports = {size: pathlib.Path(name) / f"{size}.json" for size in sizes}
+        words = ["--skeleton", "multi_host", "--platform", "delta-256", "--result-bytes", 1500, "--ranks", ranks]
+        bench.simulate_all(options, [[*words, "--group-size", size, "--report", file] for size, file in reports.items()])
+        return {size: json.loads(file.read_text())["seconds"] for size, file in reports.items()}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, help="build tree",
-                        default=pathlib.Path(__file__).resolve().parents[2] / "build/release")
+    parser = bench.parser(__doc__, check=True)
     parser.add_argument("--ranks", type=int, nargs="+", default=[16, 32, 64, 128, 256])
     parser.add_argument("--largest", type=int, default=10, help="group size to try")
-    parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    print("| ranks | automatic | best size | its seconds | excess |\n|---|---|---|---|---|")
+    bench.head("ranks", "automatic", "best size", "its seconds", "excess")
     worst = 0
     for ranks in options.ranks:
-        seconds = simulate(options.build / "bin/skel-simulate", ranks, range(0, min(ranks, options.largest) + 1))
+        seconds = simulate(options, ranks, range(0, min(ranks, options.largest) + 1))
         chosen = seconds.pop(0)
         best = min(seconds, key=seconds.get)
         excess = chosen / seconds[best] - 1
         worst = max(worst, excess)
-        print(f"| {ranks} | {chosen:.2f} | {best} | {seconds[best]:.2f} | {excess:.1%} |", flush=True)
+        bench.row(ranks, f"{chosen:.2f}", best, f"{seconds[best]:.2f}", f"{excess:.1%}")
     if options.check and worst > MOST:
-        sys.exit(f"group_sizes.py: {worst:.1%} above the best size, expected at most {MOST:.0%}")
+        bench.fail(f"{worst:.1%} above the best size, expected at most {MOST:.0%}")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <string>
 #include <vector>
 
+#include "clock.hpp"
 #include "nff.hpp"
 #include "shading.hpp"
 #include "spd.hpp"
@@ -20,17 +19,11 @@ inline scene named_scene(std::string const& name) {
 
 class stopwatch {
  public:
-  /// CPU seconds of this process only, for machines with other load.
-  [[nodiscard]] double cpu_seconds() const {
-    return static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
-  }
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  [[nodiscard]] double cpu_seconds() const { return bench::processor_seconds() - cpu_start_; }
+  [[nodiscard]] double seconds() const { return bench::seconds() - start_; }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::clock_t cpu_start_ = std::clock();
+  double start_ = bench::seconds(), cpu_start_ = bench::processor_seconds();
 };
 
 /// Prints one line per picture for raytrace.py; seconds are those of one core.

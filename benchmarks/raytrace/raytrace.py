@@ -7,29 +7,18 @@ Every repetition runs all programs one after the other, so that a ratio compares
 from one repetition to the next. Seconds are measured by the programs themselves: building and rendering in skel and
 Embree, preprocessing and ray tracing in Tachyon. Parsing is not included.
 """
-import argparse
 import os
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
+
 SCENES = ["balls:4", "gears:4", "tetra:6"]
 COUNTERS = ["primary", "hits", "shadow", "reflected", "refracted"]
-
-
-def run(command, environment=None):
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
-    return done.stdout
-
-
-def fields(output):
-    """The last line `key=value key=value` of a benchmark program."""
-    return dict(pair.split("=", 1) for pair in output.strip().splitlines()[-1].split())
 
 
 class Timed:
@@ -40,7 +29,7 @@ class Timed:
         self.cpu = []  # processor seconds, comparable on a machine with other load
 
     def measure(self, scene):
-        f = fields(run([self.path, scene]))
+        f = bench.fields(bench.run(self.path, scene))[-1]
         seconds = float(f["build_seconds"]) + float(f["render_seconds"])
         self.cpu.append(float(f["cpu_seconds"]))
         return seconds, {c: int(f[c]) for c in COUNTERS}
@@ -65,9 +54,9 @@ class Tachyon:
         data = os.path.join(self.folder, scene.replace(":", "-").replace(",", "-") + ".dat")
         if not os.path.exists(data):
             with open(data, "w", encoding="ascii") as file:
-                file.write(run([self.converter, scene]))
-        output = run([self.program, data, "+V", "-numthreads", "1", "-format", "PPM", "-o", data + ".ppm"],
-                     self.environment)
+                file.write(bench.run(self.converter, scene))
+        output = bench.run(self.program, data, "+V", "-numthreads", 1, "-format", "PPM", "-o", data + ".ppm",
+                           env=self.environment)
         times = [float(t) for t in re.findall(r"(?:Preprocessing|Ray Tracing) Time:\s+([0-9.]+)", output)]
         return sum(times), None
 
@@ -77,9 +66,7 @@ def describe(values):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True, help="directory of the programs")
-    parser.add_argument("--repetitions", type=int, default=7)
+    parser = bench.parser(__doc__, repetitions=7)
     parser.add_argument("--scenes", nargs="*", default=SCENES)
     options = parser.parse_args()
 

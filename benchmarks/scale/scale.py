@@ -9,10 +9,7 @@ farm: 64 tasks of 100 ms per rank with the default schedule, on the platforms cl
 (power 0.25 to 4, load that changes, 10 Gb/s). ring_steal: the tree T1L of the UTS benchmark, 102 million nodes of 1, 10
 and 100 us. Efficiency is the time of a perfect distribution divided by the simulated time; it does not depend on this
 machine. Processor seconds and memory are those of skel-simulate here.
-
-Needs only Python's standard library.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -20,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 from line_plot import plot  # noqa: E402
 
 PLATFORMS = {"cluster": "cluster:ranks={}", "uneven": "uneven:ranks={},seed=1"}
@@ -50,7 +48,7 @@ def simulate(program, arguments, report):
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
-        sys.exit(f"scale.py: exit code {child.returncode}: {program} {' '.join(arguments)}")
+        bench.fail(f"exit code {child.returncode}: {program} {' '.join(arguments)}")
     return json.loads(report.read_text()), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
@@ -63,9 +61,7 @@ def row(kind, work, r, seconds, megabytes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, help="build tree",
-                        default=pathlib.Path(__file__).resolve().parents[2] / "build/release")
+    parser = bench.parser(__doc__)
     parser.add_argument("--ranks", type=int, nargs="+", help="default: 256 1024 4096; ring_steal: 256 1024")
     parser.add_argument("--skeleton", choices=["farm", "ring_steal"], default="farm")
     parser.add_argument("--tree", default="T1L", help="of ring_steal")
@@ -73,13 +69,12 @@ def main():
                         help="draws messages per rank, and the root's, against the number of ranks")
     options = parser.parse_args()
     options.ranks = options.ranks or ([256, 1024, 4096] if options.skeleton == "farm" else [256, 1024])
-    print("| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|")
+    bench.head(*COLUMNS)
     series = {}
     with tempfile.TemporaryDirectory() as folder:
         for kind, ranks, work, arguments in cases(options):
-            r, seconds, megabytes = simulate(options.build / "bin/skel-simulate", arguments,
-                                             pathlib.Path(folder) / "report.json")
-            print("| " + " | ".join(row(kind, work, r, seconds, megabytes)) + " |", flush=True)
+            r, seconds, megabytes = simulate(options.bin / "skel-simulate", arguments, pathlib.Path(folder) / "report.json")
+            bench.row(*row(kind, work, r, seconds, megabytes))
             root = r["per_rank"][0]["messages_sent"] / r["ranks"]
             for k, (name, value) in enumerate(((kind, r["messages_per_rank"]), (f"{kind}: sent by the root", root))):
                 name += f", {work}" if options.skeleton != "farm" else ""

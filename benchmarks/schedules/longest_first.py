@@ -4,29 +4,27 @@ most costly first (farm_options::cost). The bound is that of schedules.py, which
 
     benchmarks/schedules/longest_first.py    # ten to twenty minutes; the same command gives the same table
 """
-import argparse
 import concurrent.futures
 import os
 import statistics
+import sys
 import tempfile
 from pathlib import Path
 
-from schedules import TASKS_PER_RANK, draws, fastest_power, simulate
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
+from schedules import TASKS_PER_RANK, draws, fastest_power, simulate  # noqa: E402
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parents[2] / "build/release",
-                        help="build tree")
+    parser = bench.parser(__doc__)
     parser.add_argument("--ranks", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--platforms", nargs="+", default=["cluster-1024"])
     parser.add_argument("--costs", nargs="+", default=["exponential", "pareto 2.5", "pareto 1.5"])
     parser.add_argument("--schedules", nargs="+", default=["auto", "first-come", "guided", "blocks", "interleaved"])
     parser.add_argument("--draws", type=int, default=5, help="draws of the costs; a cell is the median")
     options = parser.parse_args()
-    program = options.build / "bin" / "skel-simulate"
-    print("| platform | costs | " + " | ".join(options.schedules) + " |")
-    print("|---" * (len(options.schedules) + 2) + "|")
+    bench.head("platform", "costs", *options.schedules)
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = Path(name)
 
@@ -35,11 +33,11 @@ def main():
             drawn = draws(costs, ranks * TASKS_PER_RANK, seed)
             file = folder / f"{abs(hash(job))}.csv"
             file.write_text("".join(f"{c:.9f}\n" for c in drawn))
-            report = simulate(program, platform, file, schedule, ranks, file.with_suffix(".json"), more)
+            report = simulate(options, platform, file, schedule, ranks, more)
             return max(report["ideal_seconds"], max(drawn) / fastest[platform, ranks]) / report["seconds"]
 
         where = [(p, n) for p in options.platforms for n in options.ranks]
-        fastest = {(p, n): fastest_power(program, p, n, n, folder) for p, n in where}
+        fastest = {(p, n): fastest_power(options, p, n, n, folder) for p, n in where}
         for platform, ranks in where:
             for costs in options.costs:
                 cells = []
@@ -49,7 +47,7 @@ def main():
                                                            for seed in range(1, options.draws + 1)]))
                         for more in ((), ("--longest-first",)))
                     cells.append(f"{before:.3f} → {after:.3f}")
-                print(f"| {platform}, {ranks} ranks | {costs} | " + " | ".join(cells) + " |", flush=True)
+                bench.row(f"{platform}, {ranks} ranks", costs, *cells)
 
 
 if __name__ == "__main__":

@@ -8,16 +8,16 @@ command gives the same table.
     benchmarks/schedules/schedules.py --ranks 64        # minutes
     benchmarks/schedules/schedules.py --ranks 64 256    # half an hour
 """
-import argparse
 import concurrent.futures
-import json
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 PRESETS = ["auto", "blocks", "interleaved", "first-come", "guided", "hybrid", "ring", "ring:order=doubling,copies=yes"]
 HISTORICAL = {"lee-1997-14": 14, "pentium4-14": 14, "athlon-11": 11, "hp720-28": 28}  # ranks
@@ -33,8 +33,8 @@ def traced(program, folder):
     file = folder / "gears.csv"
     runs = []
     for _ in range(5):
-        say([str(program), "--scene", "gears:4", "--unit", "tiles:4", "--unit-costs", str(file), "--threads", "1", "--quiet",
-             "-o", str(folder / "gears.ppm")])
+        bench.run(program, "--scene", "gears:4", "--unit", "tiles:4", "--unit-costs", file, "--threads", 1, "--quiet", "-o",
+                  folder / "gears.ppm")
         runs.append([float(line) for line in file.read_text().split()])
     return [min(seconds) for seconds in zip(*runs)]
 
@@ -60,56 +60,41 @@ def draws(name, tasks, seed, tiles=(), of=1):
     return costs
 
 
-def say(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)} failed: {done.stderr.strip()}")
-    return done.stdout
-
-
-def simulate(program, platform, costs, schedule, ranks, report, more=()):
+def simulate(options, platform, costs, schedule, ranks, more=()):
     """Returns the report of one simulation."""
-    command = [str(program), "--platform", platform, "--costs", str(costs), "--schedule", schedule, "--quiet",
-               "--report", str(report), *more]
-    if ranks:
-        command += ["--ranks", str(ranks)]
-    say(command)
-    return json.loads(report.read_text())
+    return bench.simulate(options, "--platform", platform, "--costs", costs, "--schedule", schedule,
+                          *(["--ranks", ranks] if ranks else []), *more)
 
 
-def fastest_power(program, platform, ranks, limit, folder):
+def fastest_power(options, platform, ranks, limit, folder):
     """Returns the power of the fastest machine, from a run with one equal task per rank."""
     costs = folder / "ones.csv"
     costs.write_text("1\n" * ranks)
-    rows = simulate(program, platform, costs, "interleaved", limit, folder / "ones.json")["per_rank"]
+    rows = simulate(options, platform, costs, "interleaved", limit)["per_rank"]
     return max(row["tasks"] / row["busy_seconds"] for row in rows if row["tasks"])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parents[2] / "build/release",
-                        help="build tree")
+    parser = bench.parser(__doc__)
     parser.add_argument("--ranks", type=int, nargs="+", default=[64])
     parser.add_argument("--costs", nargs="+", choices=COSTS, default=COSTS)
     parser.add_argument("--seeds", type=int, default=5, help="uneven platforms per number of ranks")
     parser.add_argument("--schedules", nargs="+", default=PRESETS[1:], help="those that auto is compared with")
     parser.add_argument("--draws", type=int, default=1, help="draws of the costs; a cell is the median")
     options = parser.parse_args()
-    program = options.build / "bin" / "skel-simulate"
     platforms = [(name, None, ranks) for name, ranks in HISTORICAL.items()]
     for n in options.ranks:
         platforms.append(("cluster-1024", n, n))
         platforms += [(f"uneven:ranks={n},seed={s}", None, n) for s in range(1, options.seeds + 1)]
     presets = [PRESETS[0], *options.schedules]
-    print("| platform | costs | " + " | ".join(presets) + " | auto / best |")
-    print("|---" * (len(presets) + 3) + "|")
+    bench.head("platform", "costs", *presets, "auto / best")
     autos, low_best, low_bound = [], 0, 0
     with tempfile.TemporaryDirectory() as name_of_folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = Path(name_of_folder)
-        tiles = traced(options.build / "bin" / "skel-raytrace", folder) if "traced gears" in options.costs else ()
+        tiles = traced(options.bin / "skel-raytrace", folder) if "traced gears" in options.costs else ()
         for platform, limit, ranks in platforms:
-            fastest = fastest_power(program, platform, ranks, limit, folder)
+            fastest = fastest_power(options, platform, ranks, limit, folder)
             for name in options.costs:
                 jobs = []
                 for seed in range(1, options.draws + 1):
@@ -120,7 +105,7 @@ def main():
 
                 def share(job):
                     file, schedule, longest = job
-                    r = simulate(program, platform, file, schedule, limit, folder / f"{jobs.index(job)}.json")
+                    r = simulate(options, platform, file, schedule, limit)
                     return max(r["ideal_seconds"], longest) / r["seconds"]
 
                 found = list(pool.map(share, jobs))
@@ -130,7 +115,7 @@ def main():
                 low_best += ratio < 0.97
                 low_bound += name not in HEAVY and shares[0] < 0.93
                 where = platform + (f", {limit} ranks" if limit else "")
-                print(f"| {where} | {name} | " + " | ".join(f"{s:.3f}" for s in shares) + f" | {ratio:.3f} |", flush=True)
+                bench.row(where, name, *(f"{s:.3f}" for s in shares), f"{ratio:.3f}")
     print(f"\n{len(autos)} rows: auto has a median of {statistics.median(autos):.3f} of the bound; {low_best} rows are below "
           f"0.97 of the best schedule, {low_bound} rows (pareto 1.5 and one giant left out) below 0.93 of the bound.")
 

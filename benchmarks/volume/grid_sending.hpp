@@ -48,7 +48,7 @@ template <class Now>
 double by_broadcast(skel::context& ctx, std::size_t bytes, Now const& now) {
   auto const expected = some_grid(bytes);
   double const begin = now();
-  auto const got = skel::broadcast(ctx, skel::on_root([&] { return grid(expected); }));
+  auto const got = skel::broadcast(ctx, skel::on_root([&] { return grid(expected); })).value;
   double const end = now();
   if (!got || *got != expected) throw skel::error("a grid did not arrive");
   return end - begin;

@@ -15,24 +15,22 @@ Writes DIR/index.html, DIR/*.svg and DIR/*.csv.
   benchmarks/volume/reproduce.py --quick    # three samples
   benchmarks/volume/reproduce.py --table-1  # table 1 only
 """
-import argparse
 import contextlib
-import csv
 import json
 import math
-import os
 import pathlib
 import random
 import statistics
-import subprocess
 import sys
 
-import page
-from findings import findings
-from situations import ATM, ETHERNET, NETWORKS, PICTURES, QUIET, REAL_QUIET, REAL_SLOWED, SITUATIONS, WAYS
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
+import page  # noqa: E402
+from findings import findings  # noqa: E402
+from situations import (ATM, ETHERNET, NETWORKS, PICTURES, QUIET, REAL_QUIET, REAL_SLOWED, SITUATIONS,  # noqa: E402
+                        WAYS)
 
-HERE = pathlib.Path(__file__).resolve().parents[2]
-SPEC = HERE / "examples/volume/specs/bird.json"
+SPEC = bench.TOP / "examples/volume/specs/bird.json"
 FIELD = "wind"
 WORKERS = [15, 20, 25]
 RAY_SECONDS = 0.052072  # table 1: the mean of rays that hit, as all do here
@@ -43,7 +41,6 @@ ALGORITHMS = {"D_S": ("first-come", "streamed:batch=1", TASK), "D_C": ("first-co
               "S_S": ("interleaved", f"streamed:batch={TASK // FINE}", FINE), "S_C": ("interleaved", "concentrated", FINE)}
 GRID_BYTES, GRID_WORKERS = 422532, 27  # figure 9
 REAL_SIZE = "1044x836"  # 16 times the paper's pixels, because each takes less than a microsecond
-LONGEST_RUN = 600  # processor seconds of another job
 # Table 1: a view of 200 x 200 rays of which about as many hit the grid as in the paper, and the paper's seconds.
 RAYS = {"stretch": [1, 1, 75], "view": {"elevation": 60, "angle": 23.13}, "size": [200, 200], "rule": "trapezoid"}
 TABLE_1 = [("rays", "rays", 35276, 4724), ("min", "seconds_minimum", 0.000741, 0.000074),
@@ -52,14 +49,6 @@ TABLE_1 = [("rays", "rays", 35276, 4724), ("min", "seconds_minimum", 0.000741, 0
 # Student's t for 99.9 % by degrees of freedom.
 T_999 = {1: 636.62, 2: 31.60, 3: 12.92, 4: 8.610, 5: 6.869, 6: 5.959, 7: 5.408, 8: 5.041, 9: 4.781, 10: 4.587, 11: 4.437,
          12: 4.318, 13: 4.221, 14: 4.140, 19: 3.883, 29: 3.659}
-
-
-def run(command, **keywords):
-    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-                          **keywords)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\nended with {done.returncode}: {done.stderr.strip()}")
-    return done.stdout
 
 
 def interval(values):
@@ -81,35 +70,24 @@ def summary(times, **about):
     return rows
 
 
-@contextlib.contextmanager
-def another_job(core):
-    """Another user's job: keeps this core busy. Ends by itself if this script is killed."""
-    busy = (f"import os, time; os.sched_setaffinity(0, {{{core}}})\n"
-            f"print('busy', flush=True)\nwhile time.process_time() < {LONGEST_RUN}: pass")
-    with subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE, text=True) as job:
-        try:
-            job.stdout.readline()
-            yield
-        finally:
-            job.kill()
-
-
 class Experiment:
     def __init__(self, options):
-        self.bin = pathlib.Path(options.bin)
+        self.options = options
         self.out = pathlib.Path(options.out)
         self.samples = options.samples
         self.work = self.out / "work"
         self.work.mkdir(parents=True, exist_ok=True)
         self.costs = {}
 
+    def renderer(self, spec, *words):
+        return [self.options.bin / "skel-volume", "--field", FIELD, "--spec", spec, "--threads", 1, *words]
+
     def trace(self):
         """Renders the picture once per sample, in tasks of both sizes."""
         for i in range(self.samples):
             for pixels in (TASK, FINE):
                 path = self.work / f"costs-{pixels}-{i}.csv"
-                run([self.bin / "skel-volume", "--field", FIELD, "--spec", SPEC, "--pixels", pixels, "--threads", 1,
-                     "--quiet", "--progress", "never", "--unit-costs", path])
+                bench.run(*self.renderer(SPEC, "--pixels", pixels), "--quiet", "--unit-costs", path)
                 seconds = [float(line) for line in path.read_text().split()]
                 scale = RAY_SECONDS * 261 * 209 / sum(seconds)
                 path.write_text("".join(f"{scale * s:.9f}\n" for s in seconds))
@@ -118,14 +96,10 @@ class Experiment:
 
     def table_1(self):
         """Medians over the samples; each sample times every ray by itself."""
-        spec, report = self.work / "rays.json", self.work / "rays-report.json"
+        spec = self.work / "rays.json"
         mapping = json.loads((SPEC.parent / "storm.json").read_text())["mapping"]
         spec.write_text(json.dumps({**RAYS, "mapping": mapping}))
-        samples = []
-        for _ in range(self.samples):
-            run([self.bin / "skel-volume", "--field", FIELD, "--spec", spec, "--ray-statistics", "--threads", 1, "--quiet",
-                 "--progress", "never", "--report", report])
-            samples.append(json.loads(report.read_text()))
+        samples = [bench.report(*self.renderer(spec, "--ray-statistics")) for _ in range(self.samples)]
         rows = []
         for name, key, hit, miss in TABLE_1:
             here = [statistics.median(s[kind][key] for s in samples) for kind in ("rays_hitting", "rays_missing")]
@@ -134,11 +108,8 @@ class Experiment:
 
     def simulate(self, platform, algorithm, sample, extra=()):
         schedule, results, pixels = ALGORITHMS[algorithm]
-        report = self.work / "report.json"
-        run([self.bin / "skel-simulate", "--platform", platform, "--costs", self.costs[pixels, sample][0], "--schedule",
-             schedule, "--results", results, "--root", "serves", "--result-bytes", PIXEL_BYTES * pixels, "--quiet", "--report",
-             report, *extra])
-        return json.loads(report.read_text())["seconds"]
+        return bench.simulate(self.options, "--platform", platform, "--costs", self.costs[pixels, sample][0], "--schedule", schedule,
+                              "--results", results, "--root", "serves", "--result-bytes", PIXEL_BYTES * pixels, *extra)["seconds"]
 
     def platform(self, workers, situation, network, sample):
         """The controller is a separate station, and rank 0."""
@@ -168,15 +139,15 @@ class Experiment:
             path.write_text(json.dumps({"name": "grid", "hosts": [{"name": "hp-720", "count": GRID_WORKERS + 1}],
                                         "network": about}))
             for how, name in WAYS.items():
-                line = run([self.bin / "skel-bench-grid-distribution", path, GRID_BYTES, how])
-                found.setdefault(network, {})[name] = [float(dict(pair.split("=") for pair in line.split())["seconds"])]
+                line = bench.run(self.options.bin / "skel-bench-grid-distribution", path, GRID_BYTES, how)
+                found.setdefault(network, {})[name] = [float(bench.fields(line)[0]["seconds"])]
         return found
 
     def real_grid_distribution(self, workers):
         found = {}
         for how, name in WAYS.items():
-            text = run(["mpiexec", "-n", workers + 1, "--oversubscribe", "--bind-to", "none", self.bin / "skel-bench-grid-ranks",
-                        GRID_BYTES, how, 2 * self.samples], env=mpi_environment())
+            text = bench.run(*bench.mpiexec(workers + 1), self.options.bin / "skel-bench-grid-ranks", GRID_BYTES, how,
+                             2 * self.samples, env=bench.YIELDING)
             found[name] = [float(line.split("=")[1]) for line in text.split()]
         return found
 
@@ -184,13 +155,12 @@ class Experiment:
         """A controller that serves, and workers, each on a core of its own (if there are enough); seconds of rendering."""
         schedule, results, pixels = ALGORITHMS[algorithm]
         report = self.work / "real.json"
-        program = [self.bin / "skel-volume", "--field", FIELD, "--spec", SPEC, "--size", REAL_SIZE, "--pixels", pixels,
-                   "--schedule", schedule, "--results", results, "--root", "serves", "--threads", 1, "--quiet", "--progress",
-                   "never", "--report", report]
-        command = ["mpiexec", "--oversubscribe", "--bind-to", "none", "-n", 1, *program]
+        program = self.renderer(SPEC, "--size", REAL_SIZE, "--pixels", pixels, "--schedule", schedule, "--results", results,
+                                "--root", "serves", "--quiet", "--report", report)
+        command = [*bench.mpiexec(1), *program]
         for k in range(workers):
             command += [":", "-n", 1, "taskset", "-c", core_of(k), *program]
-        run(command, env=mpi_environment())
+        bench.run(*command, env=bench.YIELDING)
         return json.loads(report.read_text())["seconds"]
 
     def real_response_times(self, counts, slowed):
@@ -198,25 +168,13 @@ class Experiment:
         for _ in range(self.samples):
             for n in counts:
                 for a in ALGORITHMS:
-                    with another_job(core_of(0)) if slowed else contextlib.nullcontext():
+                    with bench.busy(core_of(0)) if slowed else contextlib.nullcontext():
                         times.setdefault((a, n), []).append(self.on_ranks(a, n))
         return summary(times, situation=REAL_SLOWED if slowed else REAL_QUIET)
 
 
 def core_of(worker):
-    return page.cores()[worker % len(page.cores())]
-
-
-def mpi_environment():
-    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
-
-
-def write_csv(path, rows):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    return bench.cores()[worker % len(bench.cores())]
 
 
 def rows_of_text(rays):
@@ -226,14 +184,13 @@ def rows_of_text(rays):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default=HERE / "build/release/bin", help="directory of the programs")
-    parser.add_argument("--out", default=HERE / "out/volume", help="directory for page, plots and CSV files")
+    parser = bench.parser(__doc__)
+    parser.add_argument("--out", default=bench.TOP / "out/volume", help="directory for page, plots and CSV files")
     parser.add_argument("--samples", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="three samples")
     parser.add_argument("--table-1", action="store_true", help="only table 1")
     parser.add_argument("--no-real", action="store_true", help="only the simulated cluster")
-    parser.add_argument("--real-workers", default=sorted({1, 2, len(page.cores())}), metavar="N,N",
+    parser.add_argument("--real-workers", default=sorted({1, 2, len(bench.cores())}), metavar="N,N",
                         type=lambda text: [int(n) for n in text.split(",")], help="on real ranks [1, 2, and one per core]")
     parser.add_argument("--real-grid-workers", type=int, default=GRID_WORKERS, metavar="N", help="workers of figure 9 on real ranks")
     options = parser.parse_args()
@@ -249,7 +206,7 @@ def parse():
 def main():
     options = parse()
     e = Experiment(options)
-    paper = page.Page(e.out)
+    paper = bench.Page(e.out, "StormView's performance experiments, repeated")
 
     def tell(rows):
         for r in rows:
@@ -279,15 +236,15 @@ def main():
     paper.say(f"{e.samples} samples each. skel's renderer needs {alone:.3f} s for the picture on one core, "
               f"{alone / 54549 * 1e6:.2f} µs a ray; simulated costs are scaled to the paper's {RAY_SECONDS} s a ray.")
     paper.head("The paper's findings")
-    paper.table(found, page.FINDINGS)
+    paper.table(found, bench.FINDINGS)
     paper.head("Times of single rays (table 1)")
     paper.say("The paper's HP 720, and one core of this machine, by the paper's rule of integration and with the storm's mapping.")
     paper.table(rays, page.RAYS)
     paper.head("Response times of the four algorithms")
     if not options.no_real:
-        paper.say(f"Real ranks: this machine's {len(page.cores())} cores, {REAL_SIZE} pixels, each worker bound to a core.")
+        paper.say(f"Real ranks: this machine's {len(bench.cores())} cores, {REAL_SIZE} pixels, each worker bound to a core.")
     for s, rows in tables.items():
-        paper.picture(PICTURES[s], page.plot(s, rows))
+        paper.picture(PICTURES[s], page.response_times(s, rows))
     times = [{"network": "", **r} for rows in tables.values() for r in rows]
     paper.table(times, page.TIMES)
     paper.head("Distribution of the grid (figure 9)")
@@ -301,11 +258,10 @@ def main():
     paper.table(others, page.TIMES)
     for name, rows in (("response", times), ("network", others), ("grid", grid_rows), ("findings", found),
                        ("table-1", rays)):
-        write_csv(e.out / f"{name}.csv", rows)
+        bench.write_csv(e.out / f"{name}.csv", rows)
     for row in grid_rows:
         print(f"grid, {row['where']}, {row['how']}: {row['mean']:.4g} s")
-    for row in found:
-        print(f"{row['here']:<4}{row['finding']}: {row['details']}")
+    found.tell()
     print(f"page: {paper.write()}")
 
 

@@ -7,7 +7,6 @@ Renders the same views in one session and in a run of their own each, in turn, a
 session, a picture counts from its command to the line that reports it; the first one, which waits for the grid, is apart.
 Of single runs, a picture is a whole run: the start of MPI, the grid, the picture. Prints medians of all repetitions.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -17,7 +16,8 @@ import sys
 import tempfile
 import time
 
-import reproduce
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
 
 
 def median(values):
@@ -28,47 +28,43 @@ def session(command, views):
     """Seconds up to the first picture, and of each later one."""
     seconds = []
     with subprocess.Popen([*command, "--session"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                          env=reproduce.mpi_environment()) as job:
+                          env=bench.YIELDING) as job:
         start = time.perf_counter()
         for k, view in enumerate(views):
             job.stdin.write(f"view {json.dumps(view)}\nrender session-{k}.png\n")
             job.stdin.flush()
             if not job.stdout.readline().startswith(f"session-{k}.png: "):
-                sys.exit("the session has ended early")
+                bench.fail("the session has ended early")
             seconds.append(time.perf_counter() - start)
             start = time.perf_counter()
         job.stdin.close()
         job.stdout.read()
         if job.wait() != 0:
-            sys.exit(f"the session ended with {job.returncode}")
+            bench.fail(f"the session ended with {job.returncode}")
     return seconds[0], seconds[1:]
 
 
 def single_runs(command, views):
     seconds = []
     for k, view in enumerate(views):
-        spec = json.loads((reproduce.HERE / "examples/volume/specs/storm.json").read_text())
+        spec = json.loads((bench.TOP / "examples/volume/specs/storm.json").read_text())
         spec["view"].update(view)
         pathlib.Path("spec.json").write_text(json.dumps(spec))
         start = time.perf_counter()
-        reproduce.run([*command, "--quiet", "--spec", "spec.json", "-o", f"single-{k}.png"], env=reproduce.mpi_environment())
+        bench.run(*command, "--quiet", "--spec", "spec.json", "-o", f"single-{k}.png", env=bench.YIELDING)
         seconds.append(time.perf_counter() - start)
     return seconds
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default=reproduce.HERE / "build/release/bin", help="directory of the programs")
+    parser = bench.parser(__doc__, repetitions=5)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--views", type=int, default=12)
     parser.add_argument("--field", default="wind", help="a field named wind, of any size")
-    parser.add_argument("--repetitions", type=int, default=5)
     options = parser.parse_args()
     if options.views < 2 or options.ranks < 1 or options.repetitions < 1:
         parser.error("expected at least two views, one rank and one repetition")
-    command = ["mpiexec", "--oversubscribe", "--bind-to", "none", "-n", str(options.ranks),
-               str(pathlib.Path(options.bin).resolve() / "skel-volume"), "--field", options.field, "--threads", "1",
-               "--progress", "never"]
+    command = [*bench.mpiexec(options.ranks), options.bin / "skel-volume", "--field", options.field, "--threads", "1"]
     views = [{"azimuth": 360 * k / options.views} for k in range(options.views)]
     first, later, alone = [], [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +76,7 @@ def main():
             alone += single_runs(command, views)
             for k in range(options.views):
                 if pathlib.Path(f"session-{k}.png").read_bytes() != pathlib.Path(f"single-{k}.png").read_bytes():
-                    sys.exit(f"view {k}: the session's picture differs")
+                    bench.fail(f"view {k}: the session's picture differs")
         os.chdir("/")
     print(f"{options.ranks} ranks, {options.views} views of {options.field}, {options.repetitions} repetitions")
     print(f"session, first picture {median(first)}")

@@ -3,7 +3,6 @@
 //       writes 16 bits, 0 to 10,000 over the range of the field
 //   skel-bench-volume render VOLUME SPEC.json REPETITIONS [IMAGE] [INSTRUCTIONS]
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "clock.hpp"
 #include "field.hpp"
 #include "grid.hpp"
 #include "image.hpp"
@@ -42,12 +42,11 @@ void write_field(std::string const& name, std::string const& spacing, std::strin
 
 void render(std::string const& path, std::string const& spec_path, int repetitions, std::string const& output,
             std::string const& instructions) {
-  using clock = std::chrono::steady_clock;
   auto const spec = read_specification(spec_path);
   auto const grid = volume_data::read_grid(path);
-  auto const start = clock::now();
+  double const start = bench::seconds();
   prepared_volume const volume(grid, spec);
-  double const prepare = std::chrono::duration<double>(clock::now() - start).count();
+  double const prepare = bench::seconds() - start;
   renderer const r(volume, spec, make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height),
                    instructions);
   // Consecutive rays are neighbours that pass through the same cells, as in skel-volume.
@@ -56,7 +55,7 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
   picture::image picture(spec.width, spec.height);
   for (int i = 0; i < repetitions; ++i) {
     work_counts counts;
-    auto const begin = clock::now();
+    double const begin = bench::seconds();
     for (std::uint64_t task = 0; task < cut.tasks(); ++task)
       cut.each_tile(task, [&](std::uint64_t tile) {
         auto const pixels = r.tile(tile, counts);
@@ -66,8 +65,7 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
         });
       });
     std::printf("render_seconds=%.6f prepare_seconds=%.6f cells=%llu segments=%llu memory_bytes=%zu\n",
-                std::chrono::duration<double>(clock::now() - begin).count(), prepare,
-                static_cast<unsigned long long>(counts.cells),
+                bench::seconds() - begin, prepare, static_cast<unsigned long long>(counts.cells),
                 static_cast<unsigned long long>(counts.segments), volume.memory());
   }
   if (!output.empty()) write_image(output, picture);

@@ -8,17 +8,17 @@ neighbours in time. VTK's fixed part (showing the picture) is measured with almo
 root mean squares of the colours (0 to 1) relative to skel's trapezoid rule refined to 1e-6, without early termination, on
 every fifth pixel of every fifth row: a picture of a fifth of the size has its rays exactly there.
 """
-import argparse
 import array
 import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
-VTK_PYTHON = "/usr/bin/python3"  # Debian's, which has python3-vtk9
+sys.path.append(sys.path[0] + "/..")
+import bench  # noqa: E402
+
 FIELDS = {"wind": ("wind:121x97x18", "3", [-40, -70, 110], [60, 48, 25]),
           "256^3": ("turbulence:256x256x256", "1", [-150, -250, 360], [127, 127, 127])}
 # VTK samples once per unit of length, about once or three times per cell; so does skel. The errors are printed.
@@ -29,11 +29,8 @@ TARGET = 1.5
 SIZE, EVERY = 500, 5  # EVERY is odd: the middle of EVERY pixels is the centre of one
 
 
-def run(command, environment=None):
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
-    return [dict(pair.split("=", 1) for pair in line.split()) for line in done.stdout.splitlines() if "=" in line]
+def run(*command, env=None):
+    return bench.fields(bench.run(*command, env=env))
 
 
 def specification(name, lit):
@@ -78,26 +75,26 @@ def error(picture, reference):
 
 
 def vtk(volume, spec, step, repetitions, out):
-    command = ["xvfb-run", "-a", "-s", "-screen 0 640x640x24", VTK_PYTHON,
-               os.path.join(os.path.dirname(os.path.abspath(__file__)), "vtk_caster.py"), volume, spec, str(step),
-               str(repetitions), out]
-    return [float(f["render_seconds"]) for f in run(command, dict(os.environ, LP_NUM_THREADS="1"))]
+    caster = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vtk_caster.py")
+    lines = run("xvfb-run", "-a", "-s", "-screen 0 640x640x24", bench.VTK_PYTHON, caster, volume, spec, step, repetitions, out,
+                env=dict(bench.ENVIRONMENT, LP_NUM_THREADS="1"))
+    return [float(f["render_seconds"]) for f in lines]
 
 
 def measure(ours, folder, name, lit, repetitions, instructions):
     field, spacing, _, _ = FIELDS[name]
     path = {key: os.path.join(folder, key) for key in
             ("volume.nrrd", "spec.json", "fine.json", "fine.pfm", "ours.pfm", "vtk.ppm", "empty.ppm")}
-    run([ours, "field", field, spacing, path["volume.nrrd"]])
+    run(ours, "field", field, spacing, path["volume.nrrd"])
     spec = specification(name, lit)
     with open(path["spec.json"], "w", encoding="utf-8") as file:
         json.dump(spec, file)
     with open(path["fine.json"], "w", encoding="utf-8") as file:
         json.dump(dict(spec, rule="trapezoid", tolerance=1e-6, visibility_limit=1, size=[SIZE // EVERY] * 2), file)
-    run([ours, "render", path["volume.nrrd"], path["fine.json"], "1", path["fine.pfm"]])
+    run(ours, "render", path["volume.nrrd"], path["fine.json"], 1, path["fine.pfm"])
     seconds, peer, fixed, counts = [], [], [], {}
     for _ in range(repetitions):
-        lines = run([ours, "render", path["volume.nrrd"], path["spec.json"], "5", path["ours.pfm"], instructions])
+        lines = run(ours, "render", path["volume.nrrd"], path["spec.json"], 5, path["ours.pfm"], instructions)
         counts = lines[0]
         seconds.append(statistics.median(float(f["render_seconds"]) for f in lines))
         peer.append(statistics.median(vtk(path["volume.nrrd"], path["spec.json"], 1, 5, path["vtk.ppm"])))
@@ -114,25 +111,22 @@ def measure(ours, folder, name, lit, repetitions, instructions):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default="build/release/bin", help="directory of skel-bench-volume")
-    parser.add_argument("--repetitions", type=int, default=7)
+    parser = bench.parser(__doc__, repetitions=7, check=True)
     parser.add_argument("--instructions", default="", help="instruction set of skel's kernel [the best available]")
-    parser.add_argument("--check", action="store_true", help=f"exit code 1 below {TARGET} times VTK, or with a larger error")
     options = parser.parse_args()
-    if shutil.which("xvfb-run") is None or subprocess.run(
-            [VTK_PYTHON, "-c", "import vtkmodules"], capture_output=True, check=False).returncode != 0:
-        sys.exit("needs VTK: apt-get install --no-install-recommends python3-vtk9 xvfb xauth")
+    if shutil.which("xvfb-run") is None:
+        bench.fail("needs xvfb-run: apt-get install --no-install-recommends xvfb xauth")
+    bench.need_vtk()
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         for name, lit in CASES:
-            ratio, errors = measure(os.path.join(options.bin, "skel-bench-volume"), folder, name, lit,
+            ratio, errors = measure(options.bin / "skel-bench-volume", folder, name, lit,
                                     options.repetitions, options.instructions)
             if ratio < TARGET or errors[0] > errors[1]:
                 failed = True
                 print(f"  below the target: at least {TARGET} times as fast at no larger error")
-    return 1 if options.check and failed else 0
+    bench.finish(not failed, options)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,0 +1,256 @@
+"""Shared by the benchmarks: options, launching programs, repeated runs, medians, tables and pages.
+
+Like the benchmarks, needs only Python's standard library, unless a benchmark names more."""
+import argparse
+import contextlib
+import csv
+import html
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[1]
+NAME = pathlib.Path(sys.argv[0]).name
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SKEL_PROGRESS="never")
+# For ranks that share cores.
+YIELDING = dict(ENVIRONMENT, OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
+VTK_PYTHON = "/usr/bin/python3"  # Debian's, which has python3-vtk9
+LONGEST_JOB = 3600  # processor seconds of another job, should this process be killed
+STYLE = ("body{font:15px sans-serif;max-width:62em;margin:2em auto;padding:0 1em}table{border-collapse:collapse;margin:1em 0}"
+         "td,th{border:1px solid #ccc;padding:3px 8px;text-align:right}td:first-child,th:first-child{text-align:left}")
+
+
+def fail(text):
+    sys.exit(f"{NAME}: {text}")
+
+
+# --- options
+
+
+def parser(doc, repetitions=None, check=False):
+    """With `repetitions`, their default, also takes --repetitions; with `check`, also --check."""
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--bin", type=lambda path: pathlib.Path(path).resolve(), default=TOP / "build/release/bin",
+                      help="directory of the programs, from: cmake --preset bench && cmake --build --preset bench")
+    made.add_argument("--build", dest="bin", type=lambda tree: pathlib.Path(tree).resolve() / "bin", metavar="DIR",
+                      help="build tree of the programs")
+    if repetitions:
+        made.add_argument("--repetitions", type=int, default=repetitions, help=f"of each measurement [{repetitions}]")
+    if check:
+        made.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
+    return made
+
+
+def finish(good, options):
+    sys.exit(0 if good or not options.check else 1)
+
+
+def word(good):
+    return "ok" if good else "MISSED"
+
+
+# --- programs
+
+
+def mpiexec(ranks):
+    return ["mpiexec", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
+
+
+def run(*command, timeout=7200, given=None, env=None):
+    """Returns the output of a program. Ends the benchmark if it fails, or runs for more than `timeout` seconds."""
+    words = [str(w) for w in command]
+    try:
+        done = subprocess.run(words, input=given, capture_output=True, text=True, timeout=timeout, env=env or ENVIRONMENT,
+                              check=False)
+    except subprocess.TimeoutExpired:
+        fail(f"no end after {timeout} s: {' '.join(words)}")
+    except OSError as bad:
+        fail(f"{words[0]}: {bad.strerror}")
+    if done.returncode != 0:
+        fail(f"exit code {done.returncode}: {' '.join(words)}\n{done.stderr}")
+    return done.stdout
+
+
+def at_once(count, *command):
+    """Outputs of simultaneous runs of the same program."""
+    running = [subprocess.Popen([str(w) for w in command], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
+               for _ in range(count)]
+    return [process.communicate(timeout=900)[0] for process in running]
+
+
+def report(*command, **how):
+    """Runs a program with --quiet and --report, and returns its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "report.json"
+        run(*command, "--quiet", "--report", file, **how)
+        return json.loads(file.read_text())
+
+
+def simulate(options, *words):
+    """Returns the report of a simulation."""
+    return report(options.bin / "skel-simulate", *words)
+
+
+def simulate_all(options, runs):
+    """Runs skel-simulate once for each list of words, several at a time."""
+    with tempfile.NamedTemporaryFile("w", suffix=".batch") as batch:
+        batch.write("".join("".join(f"{w}\n" for w in words) + "--quiet\n\n" for words in runs))
+        batch.flush()
+        run(options.bin / "skel-simulate", "--batch", batch.name)
+
+
+def fields(text):
+    """A dictionary for each line of KEY=VALUE words."""
+    lines = [line.split() for line in text.splitlines()]
+    return [dict(w.split("=", 1) for w in words if "=" in w) for words in lines if words and "=" in words[0]]
+
+
+@contextlib.contextmanager
+def busy(core, count=1):
+    """Keeps a core busy with other processes."""
+    loop = (f"import os, time; os.sched_setaffinity(0, {{{core}}})\n"
+            f"print('busy', flush=True)\nwhile time.process_time() < {LONGEST_JOB}: pass")
+    jobs = [subprocess.Popen([sys.executable, "-c", loop], stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    try:
+        for job in jobs:
+            job.stdout.readline()
+        yield
+    finally:
+        for job in jobs:
+            job.kill()
+            job.communicate()
+
+
+def cores():
+    return sorted(os.sched_getaffinity(0))
+
+
+def load():
+    return f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+def need_vtk(*more):
+    """Ends the benchmark unless VTK's Python modules are installed."""
+    if subprocess.run([VTK_PYTHON, "-c", "import vtkmodules"], capture_output=True, check=False).returncode != 0:
+        fail(f"needs VTK: apt-get install --no-install-recommends {' '.join(['python3-vtk9', *more])}")
+
+
+# --- figures
+
+
+def quantile(values, share):
+    """Linear between neighbours (type 7 of Hyndman and Fan)."""
+    ordered = sorted(values)
+    at = share * (len(ordered) - 1)
+    low = int(at)
+    return ordered[low] + (at - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low])
+
+
+def tenths(values):
+    """The values at 10 % and at 90 %."""
+    ordered = sorted(values)
+    return ordered[len(ordered) // 10], ordered[-1 - len(ordered) // 10]
+
+
+def shown(values, digits=3):
+    low, high = tenths(values)
+    return f"{statistics.median(values):.{digits}f} [{low:.{digits}f} .. {high:.{digits}f}]"
+
+
+def paired_ratio(above, below):
+    return statistics.median(a / b for a, b in zip(above, below))
+
+
+# --- tables
+
+
+def row(*cells):
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def head(*columns):
+    row(*columns)
+    print("|" + "---|" * len(columns), flush=True)
+
+
+def markdown(columns, rows):
+    lines = [f"| {' | '.join(map(str, cells))} |" for cells in (columns, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(columns), *lines[1:]])
+
+
+def html_table(columns, rows):
+    """Numbers have four digits."""
+    def cell(value):
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+    lines = [("th", columns), *(("td", cells) for cells in rows)]
+    return "<table>" + "\n".join("<tr>" + "".join(f"<{tag}>{html.escape(cell(c))}</{tag}>" for c in cells) + "</tr>"
+                                 for tag, cells in lines) + "</table>"
+
+
+class Page:
+    """A page of texts, tables and pictures, and files beside it."""
+
+    def __init__(self, folder, title):
+        self.folder, self.parts = pathlib.Path(folder), []
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.head(title, 1)
+
+    def head(self, text, level=2):
+        self.parts.append(f"<h{level}>{html.escape(text)}</h{level}>")
+
+    def say(self, text):
+        self.parts.append(f"<p>{html.escape(text)}</p>")
+
+    def table(self, rows, columns):
+        """Rows are dictionaries; columns are pairs of a heading, and a key or a function of a row."""
+        cells = [[what(r) if callable(what) else r[what] for _, what in columns] for r in rows]
+        self.parts.append(html_table([heading for heading, _ in columns], cells))
+
+    def picture(self, name, svg):
+        (self.folder / f"{name}.svg").write_text(svg + "\n")
+        self.parts.append(svg)
+
+    def write(self):
+        path = self.folder / "index.html"
+        path.write_text(f"<!doctype html><meta charset='utf-8'><title>{NAME}</title><style>{STYLE}</style>\n"
+                        + "\n".join(self.parts) + "\n", encoding="utf-8")
+        return path
+
+
+class Findings(list):
+    """The observations of a paper, as rows of a table."""
+
+    def say(self, text, exceptions, of):
+        but = f"; not: {', '.join(exceptions)}" if exceptions else ""
+        self.append({"finding": text, "here": "no" if exceptions else "yes", "details": f"{of - len(exceptions)} of {of}{but}"})
+
+    def tell(self):
+        for found in self:
+            print(f"{found['here']:<4}{found['finding']}: {found['details']}")
+
+
+FINDINGS = [("the paper finds", "finding"), ("here", "here"), ("details", "details")]
+
+
+def tested_programs():
+    """Takes --bin DIR from the command line of a test; None without it."""
+    if sys.argv[1:2] != ["--bin"]:
+        return None
+    path = pathlib.Path(sys.argv[2]).resolve()
+    del sys.argv[1:3]
+    return path
+
+
+def write_csv(path, rows):
+    """Rows are dictionaries; the columns are all their keys."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(key for cells in rows for key in cells)), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
