@@ -2,9 +2,11 @@
 
 Like the benchmarks, needs only Python's standard library, unless a benchmark names more."""
 import argparse
+import concurrent.futures
 import contextlib
 import csv
 import html
+import io
 import json
 import os
 import pathlib
@@ -194,6 +196,16 @@ def html_table(columns, rows):
                                  for tag, cells in lines) + "</table>"
 
 
+class Experiment:
+    """Options, the folder that --out names, and files in between."""
+
+    def __init__(self, options, jobs=1):
+        self.options, self.out = options, pathlib.Path(options.out)
+        self.work = self.out / "work"
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+
+
 class Page:
     """A page of texts, tables and pictures, and files beside it."""
 
@@ -237,6 +249,14 @@ class Findings(list):
 
 
 FINDINGS = [("the paper finds", "finding"), ("here", "here"), ("details", "details")]
+
+
+def refusal(parse, words):
+    """What argparse says of words that it must refuse; None if it does not."""
+    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.suppress(SystemExit):
+        parse(words)
+        return None
+    return said.getvalue()
 
 
 def tested_programs():

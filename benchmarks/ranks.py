@@ -77,7 +77,6 @@ def memory(options, folder, scene, ranks):
 def main():
     parser = bench.parser(__doc__, repetitions=7, check=True)
     parser.add_argument("--programs", nargs="+", choices=list(JOBS), default=list(JOBS))
-    parser.add_argument("--memory-scene", default="balls:6", help="scene whose size dominates the memory")
     options = parser.parse_args()
     good = True
     with tempfile.TemporaryDirectory() as folder:
@@ -89,9 +88,8 @@ def main():
             print()
             bench.head("scene", "one process", "ranks", "largest rank", "ratio", "target")
             for ranks in (2, 4):
-                good &= memory(options, folder, options.memory_scene, ranks)
+                good &= memory(options, folder, "balls:6", ranks)
     bench.finish(good, options)
 
 
-if __name__ == "__main__":
-    main()
+main()

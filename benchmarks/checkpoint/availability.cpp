@@ -1,5 +1,3 @@
-#include "availability.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "figures.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/model/plot.hpp"
 #include "skel/storage/code.hpp"

@@ -7,8 +7,7 @@
 #include <bit>
 #include <cstring>
 
-#include "availability.hpp"
-#include "figure_2.hpp"
+#include "figures.hpp"
 #include "isal_peer.hpp"
 #include "measure.hpp"
 #include "skel/atomic_file.hpp"
@@ -45,6 +44,10 @@ std::vector<target> targets_of(shape s) {
   if (s.k == 1) all.push_back({"skel", "xor", 0.9});
   if (runs_here(kernel::avx2) && have_isal_avx2()) all.push_back({"skel avx2", "ISA-L avx2", 1.0});
   return all;
+}
+
+std::string label(char const* direction, shape s, std::size_t bytes) {
+  return fmt::format("({},{}) {:>5.0f} MB {}", s.m, s.k, static_cast<double>(bytes) / 1e6, direction);
 }
 
 contestant const* find(std::vector<contestant> const& all, std::string const& name) {
@@ -118,8 +121,8 @@ class comparison {
     auto const all = (cells.rows() + cells.columns()) * size;
     auto const chosen = tuned_strategy(
         {cells.rows(), cells.columns(), false, false, static_cast<unsigned>(std::bit_width(all))});
-    fmt::print("({},{}) {:>5.0f} MB {} chosen: {}, at most {} outputs at a time, {} bytes ahead, {} caches\n",
-               s.m, s.k, static_cast<double>(bytes) / 1e6, direction, to_string(chosen.with),
+    fmt::print("{} chosen: {}, at most {} outputs at a time, {} bytes ahead, {} caches\n",
+               label(direction, s, bytes), to_string(chosen.with),
                std::min(cells.rows(), chosen.how.most_rows), chosen.how.ahead,
                chosen.how.streamed ? "past the" : "through the");
   }
@@ -131,9 +134,8 @@ class comparison {
     auto const* const reading = find(all, "read");
     for (auto const& c : all) {
       auto const t = spread_of(c.seconds);
-      fmt::print("({},{}) {:>5.0f} MB {} {:<10} {:6.2f} GB/s [{:.2f} - {:.2f}]", s.m, s.k,
-                 static_cast<double>(bytes) / 1e6, direction, c.name, work / t.median / 1e9,
-                 work / t.most / 1e9, work / t.least / 1e9);
+      fmt::print("{} {:<10} {:6.2f} GB/s [{:.2f} - {:.2f}]", label(direction, s, bytes), c.name,
+                 work / t.median / 1e9, work / t.most / 1e9, work / t.least / 1e9);
       if (isal != nullptr) fmt::print("  {:5.2f} x ISA-L", ratio(c, *isal).median);
       if (limit != nullptr) fmt::print("  {:5.2f} of xor", ratio(c, *limit).median);
       if (reading != nullptr) fmt::print("  {:5.2f} of reading", ratio(c, *reading).median);
@@ -153,9 +155,8 @@ class comparison {
       auto const r = ratio(*a, *b);
       bool const reached = r.median >= goal.least;
       failed_ = failed_ || !reached;
-      fmt::print("({},{}) {:>5.0f} MB {} {}: {} / {} = {:.2f} [{:.2f} - {:.2f}], target {:.1f}\n", s.m, s.k,
-                 static_cast<double>(bytes) / 1e6, direction, reached ? "ok" : "MISSED", goal.ours,
-                 goal.theirs, r.median, r.least, r.most, goal.least);
+      fmt::print("{} {}: {} / {} = {:.2f} [{:.2f} - {:.2f}], target {:.1f}\n", label(direction, s, bytes),
+                 reached ? "ok" : "MISSED", goal.ours, goal.theirs, r.median, r.least, r.most, goal.least);
     }
   }
 

@@ -1,9 +1,8 @@
-#include "figure_2.hpp"
-
 #include <fmt/format.h>
 
 #include <map>
 
+#include "figures.hpp"
 #include "measure.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/model/plot.hpp"

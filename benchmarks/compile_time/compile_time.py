@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Compares the compilation costs of the README's program with those of the same job over Boost.MPI.
 
-Compiles each program REPEAT times, in turn, and prints the CPU seconds of the compiler (median, least and most)
-and the lines after preprocessing. Target: the README's program takes at most LIMIT times as long as by_hand.cpp.
+Compiles both in turn, and prints the CPU seconds of the compiler and the lines after preprocessing. Target: the README's
+program takes at most 0.6 times as long as by_hand.cpp.
 """
-import pathlib
 import resource
 import shlex
 import statistics
@@ -13,7 +12,8 @@ import sys
 sys.path.append(sys.path[0] + "/..")
 import bench  # noqa: E402
 
-HERE = pathlib.Path(__file__).resolve().parent
+COMPILER = ["g++", "-std=c++20", "-O2"]
+LIMIT = 0.6
 
 
 def seconds(command):
@@ -25,36 +25,21 @@ def seconds(command):
 
 
 def main():
-    parser = bench.parser(__doc__)
-    parser.add_argument("--compiler", default="g++", help="default: g++")
-    parser.add_argument("--flags", default="-std=c++20 -O2", help="default: -std=c++20 -O2")
-    parser.add_argument("--repeat", type=int, default=11, help="compilations of each program, default: 11")
-    parser.add_argument("--limit", type=float, default=0.6, help="exit code 1 above this ratio of the medians, default: 0.6")
-    options = parser.parse_args()
-    if options.repeat < 1:
-        parser.error(f"--repeat must be at least 1, found {options.repeat}")
-
-    mpi = shlex.split(bench.run("mpicxx", "--showme:compile"))
-    compiler = [options.compiler, *shlex.split(options.flags)]
-    programs = {
-        "README": ["-DSKEL_WITH_MPI=1", f"-I{bench.TOP / 'include'}", str(bench.TOP / "examples" / "readme" / "main.cpp")],
-        "by hand": [*mpi, str(HERE / "by_hand.cpp")],
-    }
+    options = bench.parser(__doc__, repetitions=11, check=True).parse_args()
+    include, mpi = f"-I{bench.TOP / 'include'}", shlex.split(bench.run("mpicxx", "--showme:compile"))
+    programs = {"README": [*COMPILER, "-DSKEL_WITH_MPI=1", include, bench.TOP / "examples/readme/main.cpp"],
+                "by hand": [*COMPILER, *mpi, bench.TOP / "benchmarks/compile_time/by_hand.cpp"]}
     times = {name: [] for name in programs}
-    for _ in range(options.repeat):
-        for name, arguments in programs.items():
-            times[name].append(seconds([*compiler, *arguments, "-c", "-o", "/dev/null"]))
-
-    print(f"{shlex.join(compiler)}, {options.repeat} compilations each")
-    print(f"{'program':<10}{'median s':>10}{'least s':>10}{'most s':>10}{'lines':>10}")
-    for name, arguments in programs.items():
-        text = bench.run(*compiler, *arguments, "-E", "-P")
-        t = times[name]
-        print(f"{name:<10}{statistics.median(t):>10.2f}{min(t):>10.2f}{max(t):>10.2f}{text.count(chr(10)):>10}")
+    for _ in range(options.repetitions):
+        for name, command in programs.items():
+            times[name].append(seconds([*command, "-c", "-o", "/dev/null"]))
+    print(f"{shlex.join(COMPILER)}, {options.repetitions} compilations each\n")
+    bench.head("program", "seconds, median [10 % .. 90 %]", "lines")
+    for name, command in programs.items():
+        bench.row(name, bench.shown(times[name], 2), bench.run(*command, "-E", "-P").count("\n"))
     ratio = statistics.median(times["README"]) / statistics.median(times["by hand"])
-    print(f"ratio of the medians: {ratio:.2f}, expected: at most {options.limit:.2f}")
-    return 0 if ratio <= options.limit else 1
+    print(f"\nratio of the medians: {ratio:.2f} {bench.word(ratio <= LIMIT)} (target <= {LIMIT:.2f})")
+    bench.finish(ratio <= LIMIT, options)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -168,5 +168,4 @@ def main():
     bench.finish(verdict.good, options)
 
 
-if __name__ == "__main__":
-    main()
+main()

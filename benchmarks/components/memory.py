@@ -5,10 +5,9 @@
     benchmarks/components/memory.py --graph kronecker:scale=18,degree=16   # a quick trial
 
 Peak resident set of the process, from the report, MPI included. The file is written to --directory, 8 bytes for each edge
-(.skel-edges), and removed. With --text it is an edge list instead.
+(.skel-edges), and removed.
 """
 import pathlib
-import struct
 import sys
 import tempfile
 
@@ -21,14 +20,6 @@ labels = set()  # hashes of all results
 
 def run(options, ranks, *words):
     return bench.report(*bench.mpiexec(ranks), options.bin / "skel-components", *words, "--threads", 1, timeout=1800)
-
-
-def write_text(binary, text):
-    """Turns a .skel-edges file into an edge list."""
-    with open(binary, "rb") as source, open(text, "w", encoding="ascii") as to:
-        source.seek(40)
-        while some := source.read(8 << 20):
-            to.writelines(f"{u}\t{v}\n" for u, v in struct.iter_unpack("<II", some))
 
 
 def measure(options, name, words):
@@ -51,7 +42,6 @@ def main():
     parser = bench.parser(__doc__, check=True)
     parser.add_argument("--graph", default="kronecker:scale=22,degree=16", help="a formula of skel-components --generate")
     parser.add_argument("--directory", type=pathlib.Path, help="where the file is written (default: that of temporary files)")
-    parser.add_argument("--text", action="store_true", help="write an edge list, which takes minutes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         print(f"{options.graph}\n")
@@ -59,13 +49,8 @@ def main():
         good = measure(options, "formula", ["--generate", options.graph])
         graph = pathlib.Path(folder) / "graph.skel-edges"
         nodes = run(options, 1, "--generate", options.graph, "--write-graph", graph)["nodes"]
-        if options.text:
-            binary, graph = graph, graph.with_suffix(".el")
-            write_text(binary, graph)
-            binary.unlink()
         good = measure(options, graph.suffix, [graph, "--nodes", nodes]) and good
     bench.finish(good, options)
 
 
-if __name__ == "__main__":
-    main()
+main()

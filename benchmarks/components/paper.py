@@ -133,5 +133,4 @@ def main():
             print(f"\n{arguments.plot}")
 
 
-if __name__ == "__main__":
-    main()
+main()

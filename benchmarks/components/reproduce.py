@@ -110,18 +110,14 @@ class Study:
         for ranks in sorted({1, min(2, self.cores)}):
             self.on_ranks(ranks, self.program("skel-components"), "--sweep", "--threads", 1, *VARIANTS["paper"],
                           "--samples", samples)
+        def phase_and_size(row):
+            n, m = row["sizes"].get("N"), row["sizes"].get("M")
+            return row["phase"], {"divide": m, "combine": n, "sequential": (n, m)}.get(row["phase"])
+
         measured = {}
         for row in read_samples(samples):
-            size = row["sizes"]
-            key = {"divide": size.get("M"), "combine": size.get("N"), "sequential": (size.get("N"), size.get("M"))}
-            if row["phase"] in key:
-                measured.setdefault((row["phase"], key[row["phase"]]), []).append(row["seconds"])
-        paper = {}
-        for table in ("table-1", "table-2"):
-            for row in read_samples(PAPER / f"{table}.csv"):
-                size = row["sizes"]
-                key = {"divide": size.get("M"), "combine": size.get("N"), "sequential": (size.get("N"), size.get("M"))}
-                paper[row["phase"], key[row["phase"]]] = row["seconds"]
+            measured.setdefault(phase_and_size(row), []).append(row["seconds"])
+        paper = {phase_and_size(row): row["seconds"] for table in (1, 2) for row in read_samples(PAPER / f"table-{table}.csv")}
 
         def here(*key):
             return statistics.median(measured[key]) if key in measured else None
@@ -313,5 +309,4 @@ def main():
     bench.finish(study.good, options)
 
 
-if __name__ == "__main__":
-    main()
+main()

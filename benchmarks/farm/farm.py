@@ -112,7 +112,7 @@ def compare(options, us, size):
     best += [p for p in named if p not in best]
     for program in named:
         program.rates.clear()
-    ours = [] if options.opponent_only else contenders(options, us, size)
+    ours = contenders(options, us, size)
     if len(ours) > 4:
         keep = shortlist(options, ours, 3)
         keep += [p for p in ours if p not in keep and "guided" in p.arguments and p.ranks == min(options.ranks)]
@@ -141,7 +141,6 @@ def main():
     parser.add_argument("--us", type=int, nargs="+", default=[0, 10, 100, 1000], choices=sorted(TASKS))
     parser.add_argument("--bytes", type=int, nargs="+", default=[16, 4096], choices=sorted(SINGLE_COPY))
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3])
-    parser.add_argument("--opponent-only", action="store_true", help="show the opponent's best configurations")
     options = parser.parse_args()
     options.iterations = iterations_per_us(options)
     print(f"{options.iterations:.0f} iterations of the work loop per us; medians of {options.repetitions} "
@@ -151,10 +150,6 @@ def main():
     for us in options.us:
         for size in options.bytes:
             theirs, ours, chunks_of_32 = compare(options, us, size)
-            if not ours:
-                for program in sorted(theirs, key=lambda p: p.median, reverse=True):
-                    bench.row(f"{us} us", f"{size} B", "-", f"{quantity(program.median)}/s [{program.spread()}] {program}", "-", "")
-                continue
             good &= row(us, size, ours, theirs, TARGETS[us])
             if us == 0:
                 guided = [p for p in ours if any(a.startswith("guided") for a in p.arguments)]

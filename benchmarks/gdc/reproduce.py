@@ -13,10 +13,8 @@ Writes DIR/index.html (all tables, and the plots as SVG), DIR/*.csv.
   benchmarks/gdc/reproduce.py --measurements 3     # a quick look
 """
 
-import concurrent.futures
 import json
 import os
-import pathlib
 import statistics
 import sys
 
@@ -66,14 +64,10 @@ def mean_and_variance(values):
     return statistics.mean(kept), statistics.variance(kept) if len(kept) > 1 else 0.0, len(kept)
 
 
-class Experiment:
+class Experiment(bench.Experiment):
     def __init__(self, arguments):
-        self.options = arguments
-        self.out = pathlib.Path(arguments.out)
+        super().__init__(arguments, arguments.jobs)
         self.measurements = arguments.measurements
-        self.work = self.out / "work"
-        self.work.mkdir(parents=True, exist_ok=True)
-        self.pool = concurrent.futures.ThreadPoolExecutor(arguments.jobs)
         self.costs = {}
 
     def renderer(self, scene, size, *words):
@@ -348,5 +342,4 @@ def main():
     print(f"page: {written}")
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -42,5 +42,4 @@ def main():
         print(f"seconds={seconds:.6f} triangles={out.GetNumberOfPolys()} vertices={out.GetNumberOfPoints()}")
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -54,5 +54,4 @@ def main():
     bench.finish(all(good), options)
 
 
-if __name__ == "__main__":
-    main()
+main()

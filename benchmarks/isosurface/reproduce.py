@@ -16,12 +16,10 @@ Writes DIR/tables.md and DIR/tables.csv.
 """
 
 import array
-import concurrent.futures
 import csv
 import heapq
 import json
 import math
-import pathlib
 import random
 import sys
 
@@ -47,17 +45,15 @@ BUSY_SLICES = 7
 NODES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 # Table: input, group size (0: one group), options, and the paper's rows by number of nodes: total time, host idle and
 # workers' idle time in per cent, spread in per cent, speed per node as recomputed from the times.
+FEW = {1: (1110, 0, None, None), 2: (567, 0.5, 0.4, None), 4: (284, 0.1, 0.8, 0.0), 8: (143, 0.0, 1.7, 0.0)}
 TABLES = {
     "1: one host": ("order 1", 0, [], {
-        1: (1110, 0, None, None), 2: (567, 0.5, 0.4, None), 4: (284, 0.1, 0.8, 0.0), 8: (143, 0.0, 1.7, 0.0),
-        16: (90.7, 0.1, 22.3, 0.5), 32: (93.8, 0.1, 62.9, 0.4), 64: (99.1, 0.2, 82.3, 0.9), 128: (107.8, 0.3, 91.2, 0.7)}),
+        **FEW, 16: (90.7, 0.1, 22.3, 0.5), 32: (93.8, 0.1, 62.9, 0.4), 64: (99.1, 0.2, 82.3, 0.9), 128: (107.8, 0.3, 91.2, 0.7)}),
     "2: groups of 8": ("order 1", 8, [], {
-        1: (1110, 0, None, None), 2: (567, 0.5, 0.4, None), 4: (284, 0.1, 0.8, 0.0), 8: (143, 0.0, 1.7, 0.0),
-        16: (73.8, 0.0, None, None), 32: (38.8, 0.0, None, None), 64: (20.90, 0.1, None, None),
+        **FEW, 16: (73.8, 0.0, None, None), 32: (38.8, 0.0, None, None), 64: (20.90, 0.1, None, None),
         128: (12.06, 0.3, None, None), 256: (7.69, 0.3, None, None)}),
     "3: no re-assignment": ("order 1", 8, ["--without", "reassign"], {
-        1: (1110, 0, None, None), 2: (567, 0.5, 0.4, None), 4: (284, 0.1, 0.8, 0.0), 8: (143, 0.0, 1.7, 0.0),
-        16: (76.5, 0.1, None, None), 32: (40.3, 0.2, None, None), 64: (22.23, 0.2, None, None),
+        **FEW, 16: (76.5, 0.1, None, None), 32: (40.3, 0.2, None, None), 64: (22.23, 0.2, None, None),
         128: (13.39, 0.2, None, None), 256: (9.02, 0.5, None, None)}),
     "4: preloaded": ("order 1", 8, ["--preload"], {
         1: (1108, None, None, None), 2: (565, None, None, None), 4: (282, None, None, None), 8: (141, None, None, None),
@@ -91,12 +87,10 @@ HYPERCUBE = {"name": "ipsc860-256", "about": "a hypercube of iPSC/860 nodes, lar
              "send_overhead_seconds": 4e-5, "receive_overhead_seconds": 3.5e-5}
 
 
-class Experiment:
+class Experiment(bench.Experiment):
     def __init__(self, arguments):
-        self.options, self.out = arguments, pathlib.Path(arguments.out)
-        self.work, self.most_nodes = self.out / "work", arguments.most_nodes
-        self.work.mkdir(parents=True, exist_ok=True)
-        self.pool = concurrent.futures.ThreadPoolExecutor(arguments.jobs)
+        super().__init__(arguments, arguments.jobs)
+        self.most_nodes = arguments.most_nodes
         hypercube = self.work / "ipsc860-256.json"
         hypercube.write_text(json.dumps(HYPERCUBE))
         self.platforms = {"hypercube": hypercube, "mesh": "delta-256"}
@@ -353,5 +347,4 @@ def main():
     bench.finish(not missed, arguments)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -136,5 +136,4 @@ def main():
     bench.finish(good, options)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -275,8 +275,7 @@ def measure(options, seed):
         took = time.monotonic() - begin
         find_truth(options, problem, candidates, folder)
     return {**judge(candidates), "kind": problem.kind, "platform": problem.platform["name"], "costs": problem.costs,
-            "ranks": problem.ranks[-1], "tasks": problem.tasks, "seed": seed, "took": took,
-            "all": [{k: c[k] for k in ("name", "ranks", "seconds", "low", "high", "true")} for c in candidates]}
+            "ranks": problem.ranks[-1], "tasks": problem.tasks, "seed": seed, "took": took}
 
 
 def share(values):
@@ -343,7 +342,6 @@ def arguments(argv=None):
     parser.add_argument("--kind", choices=[*KINDS, "graph"], help="of all problems [drawn, without graph]")
     parser.add_argument("--quick", action="store_true", help="three problems on at most 8 ranks")
     parser.add_argument("--page", type=pathlib.Path, help="page to write, e.g. docs/measurements/choice.md")
-    parser.add_argument("--details", type=pathlib.Path, help="JSON file for the figures of every problem")
     options = parser.parse_args(argv)
     if options.problems < 1:
         parser.error(f"argument --problems: expected at least 1, found {options.problems}")
@@ -364,8 +362,6 @@ def main():
         print(f"{seed}: {f['kind']}, {f['costs']}, {f['platform']}, {f['ranks']} ranks, {f['tasks']} tasks: chose "
               f"{f['chosen']}, regret {f['regret']:.2%} ({f['best']}), inside {sum(f['inside'])} of {len(f['inside'])}, "
               f"{sum(f['inside_all'])} of {len(f['inside_all'])}; {f['took']:.1f} s", file=sys.stderr, flush=True)
-        if options.details:
-            options.details.write_text(json.dumps(found, indent=1) + "\n")
     print(table(found))
     if options.page:
         options.page.write_text(page(options, found, time.monotonic() - begin))

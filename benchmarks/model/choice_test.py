@@ -62,9 +62,7 @@ class Draws(unittest.TestCase):
             self.assertEqual(sum(h.get("count", 1) for h in one.platform["hosts"]), one.ranks[-1])
 
     def test_refuses_few_ranks(self):
-        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
-            choice.arguments(["--most-ranks", "3"])
-        self.assertIn("expected at least 4, found 3", said.getvalue())
+        self.assertIn("expected at least 4, found 3", bench.refusal(choice.arguments, ["--most-ranks", "3"]))
 
 
 class Programs(unittest.TestCase):

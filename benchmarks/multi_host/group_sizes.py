@@ -44,5 +44,4 @@ def main():
         bench.fail(f"{worst:.1%} above the best size, expected at most {MOST:.0%}")
 
 
-if __name__ == "__main__":
-    main()
+main()

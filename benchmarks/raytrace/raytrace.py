@@ -110,5 +110,4 @@ def main():
                 print(f"{scene:18} counts differ by {unlike} of {rays} ({100 * unlike / rays:.4f} %)")
 
 
-if __name__ == "__main__":
-    main()
+main()

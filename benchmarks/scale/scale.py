@@ -84,5 +84,4 @@ def main():
                                      log_x=True))
 
 
-if __name__ == "__main__":
-    main()
+main()

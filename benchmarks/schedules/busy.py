@@ -49,5 +49,4 @@ def main():
     print(f"\nauto: {best / medians['auto']:.3f} of the best other schedule (target 0.95)")
 
 
-if __name__ == "__main__":
-    main()
+main()

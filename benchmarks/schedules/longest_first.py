@@ -50,5 +50,4 @@ def main():
                 bench.row(f"{platform}, {ranks} ranks", costs, *cells)
 
 
-if __name__ == "__main__":
-    main()
+main()

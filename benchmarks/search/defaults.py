@@ -34,5 +34,4 @@ def main():
             bench.row(tree, platform, *(f"{s:.3f}" for s in shares), f"{shares[0] / max(shares):.3f}")
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -27,7 +27,7 @@ def traverse(options, tree, copies):
 def search(options, tree, ranks, threads):
     """Seconds of the skeleton call from the report, the same part that the traversal measures."""
     run = bench.report(*(bench.mpiexec(ranks) if ranks > 1 else []), options.bin / "skel-search", "--tree", tree, "--threads",
-                       threads, "--take", options.take, timeout=300)
+                       threads, timeout=300)
     return run["seconds"], run["nodes"], run["steals"]
 
 
@@ -53,7 +53,6 @@ def main():
     parser = bench.parser(__doc__, repetitions=15, check=True)
     parser.add_argument("--trees", nargs="+", default=["T1", "T2", "T3", "T4", "T5"])
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--take", default="half", choices=["one", "half"])
     options = parser.parse_args()
     n = options.ranks
     print(f"seconds, medians of {options.repetitions} repetitions [10 % .. 90 %]; target: {TARGET} per core\n")
@@ -63,5 +62,4 @@ def main():
     bench.finish(good, options)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -18,17 +18,14 @@ Writes DIR/index.html, DIR/*.svg and DIR/*.csv.
 import contextlib
 import json
 import math
-import pathlib
 import random
 import statistics
 import sys
 
 sys.path.append(sys.path[0] + "/..")
 import bench  # noqa: E402
-import page  # noqa: E402
-from findings import findings  # noqa: E402
-from situations import (ATM, ETHERNET, NETWORKS, PICTURES, QUIET, REAL_QUIET, REAL_SLOWED, SITUATIONS,  # noqa: E402
-                        WAYS)
+import storm  # noqa: E402
+from storm import ATM, ETHERNET, NETWORKS, PICTURES, QUIET, REAL_QUIET, REAL_SLOWED, SITUATIONS, WAYS  # noqa: E402
 
 SPEC = bench.TOP / "examples/volume/specs/bird.json"
 FIELD = "wind"
@@ -70,13 +67,10 @@ def summary(times, **about):
     return rows
 
 
-class Experiment:
+class Experiment(bench.Experiment):
     def __init__(self, options):
-        self.options = options
-        self.out = pathlib.Path(options.out)
+        super().__init__(options)
         self.samples = options.samples
-        self.work = self.out / "work"
-        self.work.mkdir(parents=True, exist_ok=True)
         self.costs = {}
 
     def renderer(self, spec, *words):
@@ -231,7 +225,7 @@ def main():
         if several:
             tables[REAL_SLOWED] = tell(e.real_response_times(several, slowed=True))
         grids[f"real ranks, {options.real_grid_workers} workers"] = e.real_grid_distribution(options.real_grid_workers)
-    found = findings(tables, grids)
+    found = storm.findings(tables, grids)
 
     paper.say(f"{e.samples} samples each. skel's renderer needs {alone:.3f} s for the picture on one core, "
               f"{alone / 54549 * 1e6:.2f} µs a ray; simulated costs are scaled to the paper's {RAY_SECONDS} s a ray.")
@@ -239,23 +233,23 @@ def main():
     paper.table(found, bench.FINDINGS)
     paper.head("Times of single rays (table 1)")
     paper.say("The paper's HP 720, and one core of this machine, by the paper's rule of integration and with the storm's mapping.")
-    paper.table(rays, page.RAYS)
+    paper.table(rays, storm.RAYS)
     paper.head("Response times of the four algorithms")
     if not options.no_real:
         paper.say(f"Real ranks: this machine's {len(bench.cores())} cores, {REAL_SIZE} pixels, each worker bound to a core.")
     for s, rows in tables.items():
-        paper.picture(PICTURES[s], page.response_times(s, rows))
+        paper.picture(PICTURES[s], storm.response_times(s, rows))
     times = [{"network": "", **r} for rows in tables.values() for r in rows]
-    paper.table(times, page.TIMES)
+    paper.table(times, storm.TIMES)
     paper.head("Distribution of the grid (figure 9)")
     paper.say(f"{GRID_BYTES} bytes to {GRID_WORKERS} workers: one message to each, as ISIS 3.0.7 did, and skel::broadcast.")
     for k, (where, series) in enumerate(grids.items()):
-        paper.picture(f"figure-9-{k + 1}", page.profile(where, series))
+        paper.picture(f"figure-9-{k + 1}", storm.profile(where, series))
     grid_rows = [dict(zip(("where", "how", "mean", "half_interval", "samples"), (where, how, *interval(values), len(values))))
                  for where, series in grids.items() for how, values in series.items()]
-    paper.table(grid_rows, page.GRIDS)
+    paper.table(grid_rows, storm.GRIDS)
     paper.head("A faster network, and the cost of detecting losses (section 7)")
-    paper.table(others, page.TIMES)
+    paper.table(others, storm.TIMES)
     for name, rows in (("response", times), ("network", others), ("grid", grid_rows), ("findings", found),
                        ("table-1", rays)):
         bench.write_csv(e.out / f"{name}.csv", rows)
@@ -265,5 +259,4 @@ def main():
     print(f"page: {paper.write()}")
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -85,5 +85,4 @@ def main():
     print(f"ratio                  {statistics.median(alone) / statistics.median(later):8.2f}")
 
 
-if __name__ == "__main__":
-    main()
+main()

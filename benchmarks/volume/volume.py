@@ -128,5 +128,4 @@ def main():
     bench.finish(not failed, options)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -1,20 +1,30 @@
+#include "peers.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "big_array.hpp"
 #include "generate.hpp"
-#include "peers.hpp"
 
 namespace peers {
 
 namespace {
 
 using components::big_array;
+
+node find(node* parent, node x) {
+  while (parent[x] != x) {
+    parent[x] = parent[parent[x]];
+    x = parent[x];
+  }
+  return x;
+}
 
 // Calls f(first, last) on each thread, for a part of 0 ... n - 1.
 template <class F>
@@ -32,29 +42,23 @@ struct csr {
   csr(std::span<edge const> edges, std::size_t nodes, unsigned threads)
       : offsets(nodes + 1), neighbours(2 * edges.size()) {
     std::fill(offsets.begin(), offsets.end(), 0);
-    auto const at = [&](node x) { return std::atomic_ref(offsets[x]); };
-    in_parallel(edges.size(), threads, [&](std::size_t first, std::size_t last) {
-      for (auto const& e : edges.subspan(first, last - first)) {
-        if (threads > 1) {
-          at(e.u).fetch_add(1, std::memory_order_relaxed);
-          at(e.v).fetch_add(1, std::memory_order_relaxed);
-        } else {
-          ++offsets[e.u], ++offsets[e.v];
-        }
-      }
-    });
+    // Adds to the counter of a node; returns its value before.
+    auto const add = [&](node x, std::uint64_t by) {
+      if (threads > 1) return std::atomic_ref(offsets[x]).fetch_add(by, std::memory_order_relaxed);
+      return std::exchange(offsets[x], offsets[x] + by);
+    };
+    auto const each_edge = [&](auto const& f) {
+      in_parallel(edges.size(), threads, [&](std::size_t first, std::size_t last) {
+        for (auto const& e : edges.subspan(first, last - first)) f(e);
+      });
+    };
+    each_edge([&](edge const& e) { add(e.u, 1), add(e.v, 1); });
     std::uint64_t sum = 0;
     for (auto& o : offsets) o = sum += o;
-    in_parallel(edges.size(), threads, [&](std::size_t first, std::size_t last) {
-      for (auto const& e : edges.subspan(first, last - first)) {
-        if (threads > 1) {
-          neighbours[at(e.u).fetch_sub(1, std::memory_order_relaxed) - 1] = e.v;
-          neighbours[at(e.v).fetch_sub(1, std::memory_order_relaxed) - 1] = e.u;
-        } else {
-          neighbours[--offsets[e.u]] = e.v;
-          neighbours[--offsets[e.v]] = e.u;
-        }
-      }
+    constexpr auto minus_one = ~std::uint64_t{0};
+    each_edge([&](edge const& e) {
+      neighbours[add(e.u, minus_one) - 1] = e.v;
+      neighbours[add(e.v, minus_one) - 1] = e.u;
     });
   }
 };
@@ -90,6 +94,20 @@ node most_frequent(node const* label, std::size_t nodes) {
 }
 
 }  // namespace
+
+void union_find(std::span<edge const> edges, std::span<node> label) {
+  auto* const parent = label.data();
+  auto const nodes = static_cast<node>(label.size());
+  for (node x = 0; x < nodes; ++x) parent[x] = x;
+  for (auto const& e : edges) {
+    node const u = find(parent, e.u), v = find(parent, e.v);
+    if (u < v)
+      parent[v] = u;
+    else
+      parent[u] = v;
+  }
+  for (node x = 0; x < nodes; ++x) parent[x] = parent[parent[x]];
+}
 
 void afforest(std::span<edge const> edges, std::span<node> label, unsigned threads) {
   constexpr std::uint64_t rounds = 2;
