@@ -28,33 +28,29 @@ void loop_threads::run(std::uint64_t n, body const& part) {
     return;
   }
   while (helpers_.size() + 1 < threads_) helpers_.emplace_back([this] { help(); });
+  shared_loop loop(n, std::max<std::uint64_t>(1, n / (parts_per_thread * threads_)), part);
   {
     std::lock_guard const lock(mutex_);
-    part_ = &part;
-    n_ = n;
-    size_ = std::max<std::uint64_t>(1, n / (parts_per_thread * threads_));
-    next_ = 0;
-    failed_ = false;
-    error_at_ = std::numeric_limits<std::uint64_t>::max();
+    loop_ = &loop;
     working_ = static_cast<unsigned>(helpers_.size());
     ++loops_;
   }
   wakes_.notify_all();
-  take_parts();
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return working_ == 0; });
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  loop.take_parts();
+  {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return working_ == 0; });
+  }
+  loop.rethrow();
 }
 
-// Parts begin in ascending order, and one that has begun runs to its end or its exception. So the exception
-// of the lowest index is the same for any number of threads.
-void loop_threads::take_parts() {
+void shared_loop::take_parts() {
   in_a_loop = true;
   while (!failed_) {
     auto const first = next_.fetch_add(size_);
     if (first >= n_) break;
     try {
-      (*part_)(first, std::min(n_, first + size_));
+      part_(first, std::min(n_, first + size_));
     } catch (...) {
       failed_ = true;
       std::lock_guard const lock(mutex_);
@@ -67,6 +63,10 @@ void loop_threads::take_parts() {
   in_a_loop = false;
 }
 
+void shared_loop::rethrow() const {
+  if (error_) std::rethrow_exception(error_);
+}
+
 void loop_threads::help() {
   std::uint64_t seen = 0;
   std::unique_lock lock(mutex_);
@@ -74,9 +74,10 @@ void loop_threads::help() {
     wakes_.wait(lock, [&] { return ending_ || loops_ != seen; });
     if (ending_) return;
     seen = loops_;
+    auto& loop = *loop_;
     lock.unlock();
     auto const begin = std::chrono::steady_clock::now();
-    take_parts();
+    loop.take_parts();
     std::chrono::duration<double> const took = std::chrono::steady_clock::now() - begin;
     lock.lock();
     seconds_ += took.count();

@@ -15,6 +15,28 @@
 
 namespace skel::detail {
 
+/// A loop whose parts several threads take. Parts begin in ascending order, and one that has begun runs to
+/// its end or its exception, so the exception of the lowest index is the same for any number of threads.
+class shared_loop {
+ public:
+  /// `size`: indices of a part.
+  shared_loop(std::uint64_t n, std::uint64_t size, parallel_loop::body const& part)
+      : part_(part), n_(n), size_(size) {}
+  /// Returns when no part is left to begin.
+  void take_parts();
+  /// Throws the exception of the lowest index. Called when all threads have returned from take_parts().
+  void rethrow() const;
+
+ private:
+  parallel_loop::body const& part_;
+  std::uint64_t n_, size_;
+  std::atomic<std::uint64_t> next_{0};  // first index of the next part
+  std::atomic<bool> failed_{false};     // no further part begins
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  std::uint64_t error_at_ = std::numeric_limits<std::uint64_t>::max();
+};
+
 /// One thread at a time calls run() and takes part. The others are created by the first loop, and sleep
 /// between two loops.
 class loop_threads final : public parallel_loop {
@@ -28,24 +50,16 @@ class loop_threads final : public parallel_loop {
 
  private:
   void help();
-  void take_parts();
 
   unsigned threads_;
   std::vector<std::thread> helpers_;
   std::mutex mutex_;
   std::condition_variable wakes_, done_;
-  std::uint64_t loops_ = 0;  // number of loops begun
-  unsigned working_ = 0;     // helpers that have not finished the latest loop
+  shared_loop* loop_ = nullptr;  // the latest one
+  std::uint64_t loops_ = 0;      // number of loops begun
+  unsigned working_ = 0;         // helpers that have not finished the latest loop
   bool ending_ = false;
   double seconds_ = 0;  // of the helpers, in loops
-
-  // The latest loop:
-  body const* part_ = nullptr;
-  std::uint64_t n_ = 0, size_ = 1;      // indices, in all and of a part
-  std::atomic<std::uint64_t> next_{0};  // first index of the next part
-  std::atomic<bool> failed_{false};     // no further part begins
-  std::exception_ptr error_;
-  std::uint64_t error_at_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace skel::detail
