@@ -23,15 +23,13 @@ namespace skel::model {
 namespace {
 
 struct fit_arguments {
-  std::vector<std::string> samples;
+  std::vector<std::string> samples, basis, only, variables;
   std::string output, plot, extra_p;
-  std::vector<std::string> basis, halved, only, variables;
   std::string weights = "relative";
-  double confidence = 0.95;
   bool allow_negative = false;
-  bool drop_outliers = false;
   bool no_kriging = false;
   bool json = false;
+  model_options how;
 };
 
 void add_options(CLI::App& app, fit_arguments& o) {
@@ -45,7 +43,8 @@ void add_options(CLI::App& app, fit_arguments& o) {
                  "basis functions of all phases or of one: \"1 + M\", \"sequential=N + M\", "
                  "\"exchange.bytes=N\"; [chosen by cross-validation]; may be repeated")
       ->type_name("[PHASE[.QUANTITY]=]BASIS");
-  app.add_option("--halved", o.halved, "variables that each division halves, if the samples do not show it")
+  app.add_option("--halved", o.how.halved,
+                 "variables that each division halves, if the samples do not show it")
       ->type_name("NAME,…")
       ->delimiter(',');
   app.add_option("--only", o.only,
@@ -59,11 +58,11 @@ void add_options(CLI::App& app, fit_arguments& o) {
                  "relative: minimise relative errors; equal: minimise absolute errors")
       ->capture_default_str()
       ->check(CLI::IsMember({"relative", "equal"}));
-  app.add_option("--confidence", o.confidence, "confidence level of the intervals")
+  app.add_option("--confidence", o.how.how.confidence, "confidence level of the intervals")
       ->capture_default_str()
       ->check(CLI::Range(0.5, 0.9999));
   app.add_flag("--allow-negative", o.allow_negative, "allow negative coefficients");
-  app.add_flag("--drop-outliers", o.drop_outliers, "fit again without the reported outliers");
+  app.add_flag("--drop-outliers", o.how.drop_outliers, "fit again without the reported outliers");
   app.add_flag("--no-kriging", o.no_kriging,
                "use the basis functions only, without kriging of their residuals");
   app.add_option("--plot", o.plot, "plot of measured against fitted values, and residuals")
@@ -112,7 +111,7 @@ std::vector<sample> samples_of(fit_arguments const& o) {
                                       fmt::join(known, ", ")));
   };
   check(o.variables, "--variables");
-  check(o.halved, "--halved");
+  check(o.how.halved, "--halved");
   if (o.variables.empty()) return all;
   std::set<std::string> const kept(o.variables.begin(), o.variables.end());
   for (auto& s : all)
@@ -121,12 +120,9 @@ std::vector<sample> samples_of(fit_arguments const& o) {
 }
 
 model_options how_to_fit(fit_arguments const& o) {
-  model_options how;
+  auto how = o.how;
   how.how.weights = o.weights == "equal" ? weighting::equal : weighting::relative;
   how.how.nonnegative = !o.allow_negative;
-  how.how.confidence = o.confidence;
-  how.halved = o.halved;
-  how.drop_outliers = o.drop_outliers;
   how.residuals = !o.no_kriging;
   for (auto const& text : o.basis) {
     auto const equals = text.find('=');

@@ -8,7 +8,7 @@ namespace skel::simulate {
 
 void calibrate(context& ctx, options const& o) {
   auto m = model::calibrate(ctx);
-  m.name = o.platform;
+  m.name = o.cluster.platform;
   if (ctx.is_root()) skel::write_file_atomically(o.machine, m.to_json());
 }
 

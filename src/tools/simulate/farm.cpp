@@ -23,16 +23,16 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
   farm_options how;
   how.results = o.common.results();
   how.root_works = o.common.root_works;
-  if (o.longest_first) how.cost = [&](task_id task) { return costs[task]; };
+  if (o.work.longest_first) how.cost = [&](task_id task) { return costs[task]; };
   auto const r = farm(
                      ctx, indices(costs.size()),
                      [&](std::uint64_t task) {
                        sim::spend(costs[task]);
-                       return result_of(task, o.result_bytes);
+                       return result_of(task, o.work.result_bytes);
                      },
                      o.common.schedule(),
                      [&](task_id task, std::vector<std::uint8_t>&& got) {
-                       if (got != result_of(task, o.result_bytes)) ++out.wrong;
+                       if (got != result_of(task, o.work.result_bytes)) ++out.wrong;
                        ++had;
                        for (auto const& f : failures)
                          if (f.results == had) sim::kill(f.at.rank);

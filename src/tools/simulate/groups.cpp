@@ -113,14 +113,12 @@ multi_host_options parse(group_options const& o) {
 
 }  // namespace
 
-void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,
+void simulate_groups(context& ctx, group_options const& g, layer_costs const& costs, result& out,
                      std::shared_ptr<void>& shared) {
-  auto const& g = o.groups;
-  if (!shared) shared = std::make_shared<shared_state>(g.disks);
+  if (!shared) shared = std::make_shared<shared_state>(g.disks.disks);
   auto const common = std::static_pointer_cast<shared_state>(shared);
   bool const by_rows = std::find(g.without.begin(), g.without.end(), "rows") == g.without.end();
-  simulated_layers const job{costs, by_rows, g.computed_slices, common};
-  std::uint64_t pieces = 0;
+  simulated_layers const job{costs, by_rows, g.disks.computed_slices, common};
   std::size_t layer_bytes = 0;
   auto const r = multi_host(
                      ctx, costs.layers(), job,
@@ -128,18 +126,16 @@ void simulate_groups(context& ctx, options const& o, layer_costs const& costs, r
                        bool const right = bytes.size() == costs.result_bytes(unit, piece) &&
                                           (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
                        if (!right) ++out.wrong;
-                       ++pieces;
                        layer_bytes += bytes.size();
-                       if (g.write_bandwidth == 0 || piece + 1 < costs.rows(unit)) return;
+                       if (g.disks.write_bandwidth == 0 || piece + 1 < costs.rows(unit)) return;
                        // As skel-isosurface -o x.pvtp: a layer is written when it is complete.
                        double const seconds =
-                           static_cast<double>(std::exchange(layer_bytes, 0)) / g.write_bandwidth;
+                           static_cast<double>(std::exchange(layer_bytes, 0)) / g.disks.write_bandwidth;
                        common->disk.wait_for_one(seconds);
                        sim::spend(seconds);
                      },
                      parse(g))
                      .report;
-  out.checked += pieces;
   if (!ctx.is_root()) return;
   out.cost = costs.total_seconds();
   // What hosts preload does not count as work.

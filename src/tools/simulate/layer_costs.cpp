@@ -14,10 +14,10 @@
 
 namespace skel::simulate {
 
-layer_costs::layer_costs(group_options const& o, std::size_t result_bytes)
+layer_costs::layer_costs(layer_options const& o, std::size_t result_bytes)
     : how_(o), bytes_(result_bytes), layers_(o.units) {
-  if (!o.layer_costs.empty()) {
-    read(o.layer_costs);
+  if (!o.file.empty()) {
+    read(o.file);
     scale();
     layers_ = rows_.size();
   }

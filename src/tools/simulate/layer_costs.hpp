@@ -15,7 +15,7 @@ class layer_costs {
   /// Uses the costs given by the options. `--layer-costs` reads them from a file and scales seconds:
   /// a host that reads all layers takes --read-seconds per slice, and the mean layer takes
   /// --unit-seconds. Throws usage_error `FILE:LINE: ...`.
-  layer_costs(group_options const& o, std::size_t result_bytes);
+  layer_costs(layer_options const& o, std::size_t result_bytes);
 
   [[nodiscard]] std::uint64_t layers() const { return layers_; }
   [[nodiscard]] std::uint64_t rows(std::uint64_t layer) const;
@@ -40,7 +40,7 @@ class layer_costs {
   void scale();
   [[nodiscard]] double slices_seconds(std::uint64_t first, std::uint64_t end) const;
 
-  group_options const& how_;
+  layer_options const& how_;
   std::size_t bytes_;
   std::uint64_t layers_, busy_;
   std::vector<double> slices_;  // traced: seconds of each slice

@@ -84,35 +84,42 @@ void list_platforms() {
   for (auto const& p : skel::sim::ready_platforms()) fmt::print("{:<16} {}\n", p.name, p.about);
 }
 
+// An option with a default.
+template <class Value>
+CLI::Option* add(CLI::App& app, char const* group, char const* name, Value& value, char const* text) {
+  return app.add_option(name, value, text)->capture_default_str()->group(group);
+}
+
 void add_group_options(CLI::App& app, group_options& o) {
-  auto const group = "multi_host: slices that hosts read, rows that workers process";
-  auto const number = [&](char const* name, auto& value, char const* text) {
-    return app.add_option(name, value, text)->capture_default_str()->group(group);
-  };
-  number("--units", o.units, "number of layers between slices")->check(CLI::Range(0, 1'000'000));
-  number("--rows", o.rows, "rows per layer")->check(CLI::Range(1, 1'000'000));
-  number("--read-seconds", o.read_seconds, "seconds to read a slice at power 1")->check(CLI::Range(0.0, 1e6));
-  number("--unit-seconds", o.unit_seconds, "seconds to process a layer at power 1")
+  auto const* const group = "multi_host: slices that hosts read, rows that workers process";
+  add(app, group, "--units", o.layers.units, "number of layers between slices")
+      ->check(CLI::Range(0, 1'000'000));
+  add(app, group, "--rows", o.layers.rows, "rows per layer")->check(CLI::Range(1, 1'000'000));
+  add(app, group, "--read-seconds", o.layers.read_seconds, "seconds to read a slice at power 1")
       ->check(CLI::Range(0.0, 1e6));
-  number("--surface-share", o.surface_share, "share of the layers, from the first on, that contain all work")
+  add(app, group, "--unit-seconds", o.layers.unit_seconds, "seconds to process a layer at power 1")
+      ->check(CLI::Range(0.0, 1e6));
+  add(app, group, "--surface-share", o.layers.surface_share,
+      "share of the layers, from the first on, that contain all work")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--layer-costs", o.layer_costs,
+  app.add_option("--layer-costs", o.layers.file,
                  "costs of reading and of rows written by skel-isosurface --trace-costs, scaled to the means "
                  "--read-seconds and --unit-seconds; bytes are as traced")
       ->type_name("FILE.csv")
       ->group(group);
-  number("--row-bytes", o.row_bytes, "bytes per row of a packet; a packet of n rows has n + 1")
+  add(app, group, "--row-bytes", o.layers.row_bytes,
+      "bytes per row of a packet; a packet of n rows has n + 1")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24));
-  number("--disks", o.disks, "number of hosts that can read or write simultaneously; 0: all");
-  app.add_flag("--computed-slices", o.computed_slices, "slices are computed: only writing needs a disk")
+  add(app, group, "--disks", o.disks.disks, "number of hosts that can read or write simultaneously; 0: all");
+  app.add_flag("--computed-slices", o.disks.computed_slices, "slices are computed: only writing needs a disk")
       ->group(group);
-  number("--write-bandwidth", o.write_bandwidth,
-         "bytes per second with which each host writes its results, layer by layer; 0: it does not")
+  add(app, group, "--write-bandwidth", o.disks.write_bandwidth,
+      "bytes per second with which each host writes its results, layer by layer; 0: it does not")
       ->check(CLI::Range(0.0, 1e15));
-  number("--group-size", o.group_size, "ranks per group; 0: determined from the first units");
+  add(app, group, "--group-size", o.group_size, "ranks per group; 0: determined from the first units");
   app.add_flag("--preload", o.preload, "read the first slices before the clock starts")->group(group);
   app.add_flag("--measure-power", o.measure_power, "form groups of equal power")->group(group);
-  number("--sink", o.sink, "destination of results")->check(CLI::IsMember({"root", "hosts"}));
+  add(app, group, "--sink", o.sink, "destination of results")->check(CLI::IsMember({"root", "hosts"}));
   app.add_option("--without", o.without, "disable a measure; may be repeated")
       ->check(CLI::IsMember({"reassign", "split", "host-helps", "read-ahead", "rows"}))
       ->allow_extra_args(false)
@@ -121,94 +128,74 @@ void add_group_options(CLI::App& app, group_options& o) {
                                    "--write-bandwidth", "--preload", "--measure-power", "--without"});
 }
 
-void add_superstep_options(CLI::App& app, options& o) {
-  auto const group = "bsp: supersteps; --costs gives the cost of a rank's share of a superstep";
-  app.add_option("--supersteps", o.supersteps, "number of supersteps")
+void add_superstep_options(CLI::App& app, superstep_options& o) {
+  auto const* const group = "bsp: supersteps; --costs gives the cost of a rank's share of a superstep";
+  add(app, group, "--supersteps", o.supersteps, "number of supersteps")
       ->type_name("N")
-      ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
-      ->group(group);
-  app.add_option("--pattern", o.pattern,
-                 "ranks that receive a rank's messages: the two next to it, the same named as neighbours, or "
-                 "all others")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"ring", "neighbours", "all"}))
-      ->group(group);
-  app.add_option("--message-bytes", o.message_bytes, "bytes per message")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
+  add(app, group, "--pattern", o.pattern,
+      "ranks that receive a rank's messages: the two next to it, the same named as neighbours, or all others")
+      ->check(CLI::IsMember({"ring", "neighbours", "all"}));
+  add(app, group, "--message-bytes", o.message_bytes, "bytes per message")
       ->type_name("N")
-      ->capture_default_str()
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30))
-      ->group(group);
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
+}
+
+void add_stealing_options(CLI::App& app, stealing_options& o) {
+  auto const* const group = "ring_steal: search of a tree";
+  add(app, group, "--take", o.take, "tasks that a thief receives: one or half")
+      ->check(CLI::IsMember({"one", "half"}));
+  add(app, group, "--order", o.order, "order in which a thief asks its victims along the ring")
+      ->type_name("successors|predecessors|doubling")
+      ->check(CLI::IsMember({"successors", "predecessors", "doubling"}));
 }
 
 void add_options(CLI::App& app, options& o) {
-  auto const group = "Simulation";
-  app.add_option("--platform", o.platform, "JSON file or name of a built-in platform")
-      ->type_name("FILE.json|NAME")
-      ->capture_default_str()
-      ->group(group);
+  auto const* const group = "Simulation";
+  auto* const platform =
+      add(app, group, "--platform", o.cluster.platform, "JSON file or name of a built-in platform")
+          ->type_name("FILE.json|NAME");
   app.add_option("--batch", o.batch,
                  "run several simulations, one per core at a time: a file with one word of their options per "
                  "line, and an empty line after each simulation")
       ->type_name("FILE")
       ->group(group)
-      ->excludes("--platform");
+      ->excludes(platform);
   app.add_flag("--list-platforms", o.list, "list the built-in platforms and exit")->group(group);
-  app.add_option("--ranks", o.ranks, "use only the first N machines of the platform")
+  app.add_option("--ranks", o.cluster.ranks, "use only the first N machines of the platform")
       ->type_name("N")
       ->group(group);
-  app.add_option("--skeleton", o.skeleton, "skeleton to simulate")
-      ->capture_default_str()
-      ->check(CLI::IsMember(skeletons_of(o)))
-      ->group(group);
+  add(app, group, "--skeleton", o.skeleton, "skeleton to simulate")->check(CLI::IsMember(skeletons_of(o)));
   for (auto const& job : o.jobs) job->add_options(app);
-  auto const search = "ring_steal: search of a tree";
-  app.add_option("--take", o.take, "tasks that a thief receives: one or half")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"one", "half"}))
-      ->group(search);
-  app.add_option("--order", o.order, "order in which a thief asks its victims along the ring")
-      ->type_name("successors|predecessors|doubling")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"successors", "predecessors", "doubling"}))
-      ->group(search);
+  add_stealing_options(app, o.stealing);
   add_group_options(app, o.groups);
-  add_superstep_options(app, o);
+  add_superstep_options(app, o.supersteps);
   app.add_option("--machine", o.machine, "machine file to write, for skel-model")
       ->type_name("FILE.json")
       ->group("calibrate: l and g");
   auto* const tasks =
-      app.add_option("--tasks", o.tasks,
+      app.add_option("--tasks", o.work.tasks,
                      "number of tasks [lines of the costs file]; ring_steal: run a list instead of a search");
   tasks->type_name("N")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))->group(group);
   if (auto* const tree = app.get_option_no_throw("--tree")) tasks->excludes(tree);
-  app.add_option("--costs", o.costs,
-                 "seconds per task at power 1: constant:C, uniform:LOW,HIGH, exponential:MEAN, "
-                 "pareto:LEAST,SHAPE, a file with one number per line, or a samples file")
-      ->type_name("FILE.csv|DISTRIBUTION")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--seed", o.seed, "seed of the distribution")
+  add(app, group, "--costs", o.work.costs,
+      "seconds per task at power 1: constant:C, uniform:LOW,HIGH, exponential:MEAN, pareto:LEAST,SHAPE, "
+      "a file with one number per line, or a samples file")
+      ->type_name("FILE.csv|DISTRIBUTION");
+  add(app, group, "--seed", o.work.seed, "seed of the distribution")->type_name("N");
+  add(app, group, "--result-bytes", o.work.result_bytes, "bytes per result")
       ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--result-bytes", o.result_bytes, "bytes per result")
-      ->type_name("N")
-      ->capture_default_str()
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30))
-      ->group(group);
-  app.add_flag("--longest-first", o.longest_first,
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
+  app.add_flag("--longest-first", o.work.longest_first,
                "the farm knows the costs: the most costly tasks begin first")
       ->group("farm: tasks of known cost");
   app.add_option(
-         "--fail", o.failures,
+         "--fail", o.cluster.failures,
          "kill this rank at this virtual time, or when the root has received N results; may be repeated")
       ->type_name("RANK@SECONDS|RANK@Nresults")
       ->group(group);
-  app.add_option("--suspect-after", o.suspect_after, "silence after which a rank is declared dead")
-      ->type_name("SECONDS")
-      ->capture_default_str()
-      ->group(group);
+  add(app, group, "--suspect-after", o.cluster.suspect_after, "silence after which a rank is declared dead")
+      ->type_name("SECONDS");
   skel::program::rarely_used(app, {"--result-bytes", "--suspect-after", "--longest-first"});
 }
 
@@ -244,25 +231,30 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
 std::function<void(skel::context&)> body_of(options const& o, int ranks,
                                             std::vector<planned_failure> const& failures, result& out) {
   if (o.skeleton == "calibrate") return [&o](skel::context& ctx) { calibrate(ctx, o); };
-  auto const ring = skel::any_schedule(fmt::format("ring:take={},order={}", o.take, o.order)).policy();
+  auto const ring =
+      skel::any_schedule(fmt::format("ring:take={},order={}", o.stealing.take, o.stealing.order)).policy();
   skel::schedule::stealing const steal{ring.take, ring.order};
-  if (!o.tasks || o.skeleton != "ring_steal")
+  if (!o.work.tasks || o.skeleton != "ring_steal")
     for (auto const& job : o.jobs)
       if (job->skeleton() == o.skeleton)
-        return job->start({o.common, o.seed, task_costs(o.costs, 1, o.seed).front(), steal}, out);
+        return job->start({o.common, o.work.seed, task_costs(o.work.costs, 1, o.work.seed).front(), steal},
+                          out);
   if (o.skeleton == "multi_host")
-    return [&o, &out, costs = std::make_shared<layer_costs>(o.groups, o.result_bytes),
+    return [&o, &out, costs = std::make_shared<layer_costs>(o.groups.layers, o.work.result_bytes),
             shared = std::make_shared<std::shared_ptr<void>>()](skel::context& ctx) {
-      simulate_groups(ctx, o, *costs, out, *shared);
+      simulate_groups(ctx, o.groups, *costs, out, *shared);
     };
   if (o.skeleton == "bsp") {
-    auto costs = task_costs(o.costs, o.supersteps * static_cast<std::uint64_t>(ranks), o.seed);
+    auto costs =
+        task_costs(o.work.costs, o.supersteps.supersteps * static_cast<std::uint64_t>(ranks), o.work.seed);
     out.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
-    return [&, costs = std::move(costs)](skel::context& ctx) { simulate_supersteps(ctx, o, costs, out); };
+    return [&, costs = std::move(costs)](skel::context& ctx) {
+      simulate_supersteps(ctx, o.supersteps, costs, out);
+    };
   }
-  if (o.skeleton == "ring_steal" && !o.tasks)
+  if (o.skeleton == "ring_steal" && !o.work.tasks)
     throw skel::usage_error("--skeleton ring_steal: missing --tasks N");
-  auto costs = task_costs(o.costs, o.tasks, o.seed);
+  auto costs = task_costs(o.work.costs, o.work.tasks, o.work.seed);
   out.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
   if (o.skeleton == "ring_steal")
     return [&, steal, costs = std::move(costs)](skel::context& ctx) {
@@ -281,19 +273,19 @@ void leave_report(options const& o, skel::sim::platform const& platform, result&
                     {"ideal_seconds", ideal},
                     {"efficiency", r.seconds > 0 ? ideal / r.seconds : 0},
                     {"messages_per_rank", static_cast<double>(r.messages) / r.ranks}};
-  if (tasks) out.run.fields.emplace_back("costs", o.costs);
-  if (o.longest_first) out.run.fields.emplace_back("longest_first", true);
+  if (tasks) out.run.fields.emplace_back("costs", o.work.costs);
+  if (o.work.longest_first) out.run.fields.emplace_back("longest_first", true);
   out.run.problem.insert(out.run.problem.begin(), {"platform", platform.name});
-  if (tasks) out.run.problem.emplace_back("costs", o.costs);
+  if (tasks) out.run.problem.emplace_back("costs", o.work.costs);
   skel::program::write_run_files(o.common, simulator_name, out.run, out.traces);
   if (!o.common.quiet) print_table(r, platform, out.cost, ideal);
 }
 
 int simulate(options const& o) {
-  auto platform = skel::sim::platform::find(o.platform);
-  if (o.ranks) platform.take(*o.ranks);
+  auto platform = skel::sim::platform::find(o.cluster.platform);
+  if (o.cluster.ranks) platform.take(*o.cluster.ranks);
   std::vector<planned_failure> failures;
-  for (auto const& text : o.failures) {
+  for (auto const& text : o.cluster.failures) {
     failures.push_back(parse_failure(text, platform.ranks()));
     if (failures.back().results && o.skeleton != "farm")
       throw skel::usage_error(fmt::format(
@@ -307,7 +299,7 @@ int simulate(options const& o) {
   skel::sim::run_options how;
   how.program = simulator_name;
   how.trace = o.common.traces();
-  how.suspect_after_seconds = skel::detail::parse_duration(o.suspect_after).count();
+  how.suspect_after_seconds = skel::detail::parse_duration(o.cluster.suspect_after).count();
 
   result out;
   auto const end = skel::sim::run(platform, body_of(o, platform.ranks(), failures, out), how);

@@ -21,7 +21,7 @@ struct simulated_supersteps {
   using state = std::uint64_t;  // the supersteps that this rank has completed
   using message = std::vector<std::uint8_t>;
 
-  options const& how;
+  superstep_options const& how;
   std::vector<double> const& costs;  // of each part, superstep by superstep
   std::uint64_t parts;
   result& out;
@@ -90,7 +90,7 @@ struct simulated_supersteps {
 namespace {
 
 template <bool NamesNeighbours>
-void run_supersteps(context& ctx, options const& o, std::vector<double> const& costs, result& out) {
+void run_supersteps(context& ctx, superstep_options const& o, std::vector<double> const& costs, result& out) {
   simulated_supersteps<NamesNeighbours> const program{o, costs, costs.size() / o.supersteps, out};
   auto const r = bsp(ctx, program);
   if (r.value != o.supersteps) ++out.wrong;
@@ -102,7 +102,8 @@ void run_supersteps(context& ctx, options const& o, std::vector<double> const& c
 
 }  // namespace
 
-void simulate_supersteps(context& ctx, options const& o, std::vector<double> const& costs, result& out) {
+void simulate_supersteps(context& ctx, superstep_options const& o, std::vector<double> const& costs,
+                         result& out) {
   if (o.pattern == "neighbours")
     run_supersteps<true>(ctx, o, costs, out);
   else

@@ -28,7 +28,6 @@ struct simulation_result {
   run_outcome run;
   std::vector<observe::rank_trace> traces;
   std::uint64_t wrong = 0;           ///< number of wrong results
-  std::uint64_t checked = 0;         ///< results of multi_host that the sinks checked
   double cost = 0;                   ///< of all work, in seconds at power 1
   std::function<void()> afterwards;  ///< called after a successful simulation
 };
