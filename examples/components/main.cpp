@@ -164,15 +164,13 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
 }  // namespace
 
 int main(int argc, char** argv) {
-  options o;
   return skel::program::run_program(
       argc, argv,
       {.name = "skel-components",
        .description = "Finds the connected components of a graph, on all ranks.",
-       .options = skel::program::option_set::search,
+       .options = skel::program::option_set::no_farm,
        .outputs = {"--write-graph"},
        .may_differ = {"GRAPH"},
        .formats = ".txt or .bin"},
-      [&](CLI::App& app) { add_options(app, o); },
-      [&](skel::context& ctx, skel::program::common_options const& common) { return run(ctx, common, o); });
+      add_options, run);
 }

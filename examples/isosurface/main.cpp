@@ -218,17 +218,15 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
 }  // namespace
 
 int main(int argc, char** argv) {
-  options o;
   int const code = skel::program::run_program(
       argc, argv,
       {.name = "skel-isosurface",
        .description = "Computes isosurfaces of volumes, with exact normals, on groups of ranks.",
-       .options = skel::program::option_set::search,
+       .options = skel::program::option_set::no_farm,
        .outputs = {"--preview", "--model", "--trace-costs"},
        .may_differ = {"VOLUME"},
        .formats = ".ply, .obj, .vtp or .pvtp"},
-      [&](CLI::App& app) { add_options(app, o); },
-      [&](skel::context& ctx, skel::program::common_options const& common) { return model(ctx, common, o); });
+      add_options, model);
   volume_data::silence_hdf5();  // which complains at the end of the process about damaged files
   return code;
 }

@@ -71,16 +71,11 @@ skel::program::run_outcome multiply(skel::context& ctx, skel::program::common_op
 }  // namespace
 
 int main(int argc, char** argv) {
-  sizes o;
-  return skel::program::run_program(
-      argc, argv,
-      {.name = "skel-matmul",
-       .description = "Multiplies two matrices in supersteps on all ranks.",
-       .options = skel::program::option_set::search,
-       .checkpoints = true,
-       .formats = ".bin"},
-      [&](CLI::App& app) { add_options(app, o); },
-      [&](skel::context& ctx, skel::program::common_options const& common) {
-        return multiply(ctx, common, o);
-      });
+  return skel::program::run_program(argc, argv,
+                                    {.name = "skel-matmul",
+                                     .description = "Multiplies two matrices in supersteps on all ranks.",
+                                     .options = skel::program::option_set::no_farm,
+                                     .checkpoints = true,
+                                     .formats = ".bin"},
+                                    add_options, multiply);
 }

@@ -252,17 +252,12 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
 }  // namespace
 
 int main(int argc, char** argv) {
-  options o;
-  return skel::program::run_program(
-      argc, argv,
-      {.name = "skel-raytrace",
-       .description = "Renders scenes of the Neutral File Format on all ranks.",
-       .checkpoints = true,
-       .inputs = {"SCENE"},
-       .outputs = {"--preview", "--write-scene", "--unit-costs"},
-       .formats = ".png, .ppm, .pfm or .exr"},
-      [&](CLI::App& app) { add_options(app, o); },
-      [&](skel::context& ctx, skel::program::common_options const& common) {
-        return render_scene(ctx, common, o);
-      });
+  return skel::program::run_program(argc, argv,
+                                    {.name = "skel-raytrace",
+                                     .description = "Renders scenes of the Neutral File Format on all ranks.",
+                                     .checkpoints = true,
+                                     .inputs = {"SCENE"},
+                                     .outputs = {"--preview", "--write-scene", "--unit-costs"},
+                                     .formats = ".png, .ppm, .pfm or .exr"},
+                                    add_options, render_scene);
 }

@@ -123,16 +123,12 @@ skel::program::run_outcome run_search(skel::context& ctx, skel::program::common_
 }  // namespace
 
 int main(int argc, char** argv) {
-  options o;
   return skel::program::run_program(
       argc, argv,
       {.name = "skel-search",
        .description = "Counts the nodes of unbalanced trees, or the solutions of N queens, on all ranks.",
-       .options = skel::program::option_set::search,
+       .options = skel::program::option_set::no_farm,
        .checkpoints = true,
        .formats = ".txt"},
-      [&](CLI::App& app) { add_options(app, o); },
-      [&](skel::context& ctx, skel::program::common_options const& common) {
-        return run_search(ctx, common, o);
-      });
+      add_options, run_search);
 }

@@ -7,20 +7,16 @@
 #include "program/run_program.hpp"
 
 int main(int argc, char** argv) {
-  volume::options o;
-  int const code = skel::program::run_program(
-      argc, argv,
-      {.name = "skel-volume",
-       .description = "Renders scalar fields on rectilinear grids, on all ranks.",
-       .checkpoints = true,
-       .inputs = {"--spec", "--machine"},
-       .outputs = {"--unit-costs"},
-       .may_differ = {"FIELD", "--series", "--instructions"},
-       .formats = ".png, .ppm, .pfm or .exr"},
-      [&](CLI::App& app) { volume::add_options(app, o); },
-      [&](skel::context& ctx, skel::program::common_options const& common) {
-        return volume::render_all(ctx, common, o);
-      });
+  int const code =
+      skel::program::run_program(argc, argv,
+                                 {.name = "skel-volume",
+                                  .description = "Renders scalar fields on rectilinear grids, on all ranks.",
+                                  .checkpoints = true,
+                                  .inputs = {"--spec", "--machine"},
+                                  .outputs = {"--unit-costs"},
+                                  .may_differ = {"FIELD", "--series", "--instructions"},
+                                  .formats = ".png, .ppm, .pfm or .exr"},
+                                 volume::add_options, volume::render_all);
   volume_data::silence_hdf5();  // which complains at the end of the process about damaged files
   return code;
 }

@@ -36,9 +36,9 @@ struct common_options : run_options {
 /// check_writable of --output, and check_outputs of the others.
 void check_outputs(common_options const& options);
 
-/// Selects the options that apply: a search has no --schedule, --results, --root, --on-error,
+/// Selects the options that apply: without a farm there is no --schedule, --results, --root, --on-error,
 /// --task-time-limit or --audit.
-enum class option_set : std::uint8_t { farm, search };
+enum class option_set : std::uint8_t { farm, no_farm };
 
 /// Adds the options to `app`; `options` must outlive the parsing. Values are checked during
 /// parsing, so errors have CLI11's form: `--schedule: unknown schedule "foo"; known: ...`.

@@ -51,4 +51,14 @@ using body_function = std::function<run_outcome(context&, common_options const&)
 int run_program(int argc, char** argv, program_info const& info, add_options_function const& add_options,
                 body_function const& body);
 
+/// The same for a program whose options are one struct.
+template <class Options>
+int run_program(int argc, char** argv, program_info const& info, void (*add_options)(CLI::App&, Options&),
+                run_outcome (*body)(context&, common_options const&, Options const&)) {
+  Options own;
+  return run_program(
+      argc, argv, info, [&](CLI::App& app) { add_options(app, own); },
+      [&](context& ctx, common_options const& common) { return body(ctx, common, own); });
+}
+
 }  // namespace skel::program
