@@ -78,6 +78,19 @@ Eigen::VectorXd solve_nonnegative(Eigen::MatrixXd const& a_in, Eigen::VectorXd c
   return norm * x.cwiseQuotient(length);
 }
 
+line fit_line(std::span<std::pair<double, double> const> points) {
+  auto const n = static_cast<Eigen::Index>(points.size());
+  Eigen::MatrixXd a(n, 2);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    auto const& [x, y] = points[static_cast<std::size_t>(i)];
+    a(i, 0) = 1 / y;
+    a(i, 1) = x / y;
+  }
+  Eigen::VectorXd const ones = Eigen::VectorXd::Ones(n);
+  Eigen::VectorXd const c = solve_nonnegative(a, ones);
+  return {c[0], c[1], (ones - a * c).squaredNorm()};
+}
+
 column_check check_columns(Eigen::MatrixXd a) {
   scale_columns(a);
   Eigen::JacobiSVD<Eigen::MatrixXd> const svd(a, Eigen::ComputeThinV);

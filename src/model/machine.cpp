@@ -37,24 +37,6 @@ curve between(curve const& a, curve const& b, double share) {
   return mixed;
 }
 
-struct line {
-  double latency = 0, gap = 0, squares = 0;
-};
-
-// Uses relative weights; neither latency nor gap is below 0.
-line fit_line(std::vector<std::pair<double, double>> const& points, std::size_t from, std::size_t to) {
-  auto const n = static_cast<Eigen::Index>(to - from);
-  Eigen::MatrixXd a(n, 2);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    auto const& [bytes, seconds] = points[from + static_cast<std::size_t>(i)];
-    a(i, 0) = 1 / seconds;
-    a(i, 1) = bytes / seconds;
-  }
-  Eigen::VectorXd const b = Eigen::VectorXd::Ones(n);
-  Eigen::VectorXd const x = solve_nonnegative(a, b);
-  return {x[0], x[1], (b - a * x).squaredNorm()};
-}
-
 }  // namespace
 
 double curve::operator()(double bytes) const {
@@ -71,6 +53,9 @@ curve fit_curve(std::vector<std::pair<double, double>> points) {
   constexpr std::size_t least = 3;
   constexpr std::size_t most_pieces = 3;
   auto const n = points.size();
+  auto const some = [&](std::size_t from, std::size_t to) {
+    return std::span(points).subspan(from, to - from);
+  };
   // Deviations below a tenth of a percent need no further piece.
   auto const floor_of = [](double squares, std::size_t count) {
     return std::max(squares, 1e-6 * static_cast<double>(count));
@@ -79,8 +64,7 @@ curve fit_curve(std::vector<std::pair<double, double>> points) {
   std::vector<std::size_t> best_cuts;
   auto const consider = [&](std::vector<std::size_t> const& cuts) {
     double squares = 0;
-    for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-      squares += fit_line(points, cuts[i], cuts[i + 1]).squares;
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) squares += fit_line(some(cuts[i], cuts[i + 1])).squares;
     auto const count = static_cast<double>(n);
     // Each piece has two coefficients, and each cut a position. Positions count twice, because the
     // best of all is chosen.
@@ -99,13 +83,13 @@ curve fit_curve(std::vector<std::pair<double, double>> points) {
     for (std::size_t j = i + least; j + least <= n; ++j) consider({0, i, j, n});
   }
   for (std::size_t i = 0; i + 1 < best_cuts.size(); ++i) {
-    auto const l = fit_line(points, best_cuts[i], best_cuts[i + 1]);
+    auto const l = fit_line(some(best_cuts[i], best_cuts[i + 1]));
     // The cut lies halfway on the logarithmic scale of sizes.
     double const from = i == 0 ? 0 : found.pieces.back().to_bytes;
     double const to = best_cuts[i + 1] == n
                           ? std::numeric_limits<double>::infinity()
                           : std::sqrt(points[best_cuts[i + 1] - 1].first * points[best_cuts[i + 1]].first);
-    found.pieces.push_back({from, to, l.latency, l.gap});
+    found.pieces.push_back({from, to, l.at_zero, l.slope});
   }
   return found;
 }

@@ -27,22 +27,13 @@ std::vector<std::string> split(std::string_view line, std::string const& file, s
 }
 
 std::string unescaped(std::string_view text) {
-  auto const digit = [](char c) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    return digits.find(c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c);
-  };
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      auto const high = digit(text[i + 1]);
-      auto const low = digit(text[i + 2]);
-      if (high != std::string_view::npos && low != std::string_view::npos) {
-        result += static_cast<char>(high * 16 + low);
-        i += 2;
-        continue;
-      }
-    }
-    result += text[i];
+    auto const code = text[i] == '%' && i + 2 < text.size()
+                          ? detail::from_digits<std::uint8_t>(text.substr(i + 1, 2), 16)
+                          : std::nullopt;
+    result += code ? static_cast<char>(*code) : text[i];
+    if (code) i += 2;
   }
   return result;
 }

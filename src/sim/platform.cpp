@@ -97,8 +97,7 @@ network read_network(json_reader const& n, std::size_t machines) {
   bool const grid = w.kind == network_kind::torus || w.kind == network_kind::mesh;
   bool const tree = w.kind == network_kind::fat_tree;
   std::size_t room = most_machines;
-  for (char const* key : {"dimensions"})
-    if (!grid && n.has(key)) n[key].fail("only a torus and a mesh have dimensions");
+  if (!grid && n.has("dimensions")) n["dimensions"].fail("only a torus and a mesh have dimensions");
   for (char const* key : {"down", "up", "parallel"})
     if (!tree && n.has(key)) n[key].fail("only a fat tree has this");
   if (grid) {

@@ -24,7 +24,6 @@ struct ready_text {
 // than the kind; `about` names the assumptions.
 constexpr std::array<ready_text, 8> texts = {{
     {"lee-1997-14", R"({
-  "name": "lee-1997-14",
   "about": "Lee, Lee, Lu 1997: 12 HP 715/33, Sparc 2, Sparc 20; shared 10 Mb/s Ethernet assumed",
   "hosts": [{"name": "hp-715-33", "count": 12, "power": 1},
             {"name": "sparc-2", "power": 0.442},
@@ -32,7 +31,6 @@ constexpr std::array<ready_text, 8> texts = {{
   "network": {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
 })"},
     {"lee-1997-loss-9", R"({
-  "name": "lee-1997-loss-9",
   "about": "Lee, Lee, Lu 1997, loss test: 3 Sparc 2, 2 Sparc 10 (power 1), 4 Sparc 20; 10 Mb/s Ethernet assumed",
   "hosts": [{"name": "sparc-2", "count": 3, "power": 0.77},
             {"name": "sparc-10", "count": 2, "power": 1},
@@ -40,7 +38,6 @@ constexpr std::array<ready_text, 8> texts = {{
   "network": {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
 })"},
     {"ipsc860", R"({
-  "name": "ipsc860",
   "about": "Intel iPSC/860, hypercube of 16; 2.8 MB/s links, 75 us start-up assumed",
   "hosts": [{"name": "node", "count": 16}],
   "network": {"kind": "hypercube", "latency_seconds": 1e-5, "bandwidth_bytes_per_second": 2.8e6},
@@ -48,7 +45,6 @@ constexpr std::array<ready_text, 8> texts = {{
   "receive_overhead_seconds": 3.5e-5
 })"},
     {"delta-256", R"({
-  "name": "delta-256",
   "about": "Intel Touchstone Delta, 256 nodes of its mesh as 16 x 16; 10 MB/s links, 75 us start-up assumed",
   "hosts": [{"name": "node", "count": 256}],
   "network": {"kind": "mesh", "dimensions": [16, 16], "latency_seconds": 1e-7, "bandwidth_bytes_per_second": 1e7},
@@ -56,25 +52,21 @@ constexpr std::array<ready_text, 8> texts = {{
   "receive_overhead_seconds": 3.5e-5
 })"},
     {"pentium4-14", R"({
-  "name": "pentium4-14",
   "about": "14 Pentium 4 on gigabit: l = 2.43e-4 s, g = 1.51e-7 s per 32-bit word, as measured at 8 processors",
   "hosts": [{"name": "pentium-4", "count": 14}],
   "network": {"kind": "switch", "latency_seconds": 2.43e-4, "bandwidth_bytes_per_second": 26490066}
 })"},
     {"athlon-11", R"({
-  "name": "athlon-11",
   "about": "11 Athlon XP on switched 100 Mb/s; 100 us latency assumed",
   "hosts": [{"name": "athlon-xp", "count": 11}],
   "network": {"kind": "switch", "latency_seconds": 1e-4, "bandwidth_bytes_per_second": 1.25e7}
 })"},
     {"hp720-28", R"({
-  "name": "hp720-28",
   "about": "28 HP 720 on shared 10 Mb/s Ethernet; 1 ms latency assumed",
   "hosts": [{"name": "hp-720", "count": 28}],
   "network": {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
 })"},
     {"cluster-1024", R"({
-  "name": "cluster-1024",
   "about": "present-day: 1,024 equal nodes, non-blocking fat tree of 100 Gb/s, 1 to 2 us",
   "hosts": [{"name": "node", "count": 1024}],
   "network": {"kind": "fat-tree", "down": [32, 32], "up": [1, 32], "parallel": [1, 1],

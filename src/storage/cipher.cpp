@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "skel/storage/file_system.hpp"
 
@@ -22,23 +23,15 @@ constexpr std::size_t piece = 1U << 16U;
 constexpr std::size_t stream_header = 24;
 constexpr std::size_t piece_overhead = 17;
 
-int digit_of(std::byte b) {
-  auto const c = static_cast<char>(b);
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::array<std::byte, 32>> from_digits(std::span<std::byte const> text) {
-  while (!text.empty() && (text.back() == std::byte{'\n'} || text.back() == std::byte{'\r'}))
-    text = text.first(text.size() - 1);
+std::optional<std::array<std::byte, 32>> from_digits(std::span<std::byte const> file) {
+  std::string_view text(reinterpret_cast<char const*>(file.data()), file.size());
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
   std::array<std::byte, 32> bytes{};
   if (text.size() != 2 * bytes.size()) return std::nullopt;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    int const high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes[i] = static_cast<std::byte>(16 * high + low);
+    auto const byte = detail::from_digits<std::uint8_t>(text.substr(2 * i, 2), 16);
+    if (!byte) return std::nullopt;
+    bytes[i] = std::byte{*byte};
   }
   return bytes;
 }
@@ -109,13 +102,20 @@ void in_pieces(std::vector<std::byte>& buffer, std::size_t size, std::span<std::
 
 }  // namespace
 
-struct sealer::state {
-  crypto_secretstream_xchacha20poly1305_state stream;
+struct sealing_state {
+  crypto_secretstream_xchacha20poly1305_state stream{};
   std::string context;
   byte_sink to;
-  std::vector<std::byte> plain, sealed;
+  std::vector<std::byte> plain{}, sealed{};
 
-  ~state() { sodium_memzero(&stream, sizeof stream); }
+  sealing_state(key const& with, object_info const& object, byte_sink receiver)
+      : context(context_of(object)), to(std::move(receiver)) {
+    if (!can_seal()) throw error("cannot initialise libsodium");
+    std::array<std::byte, stream_header> header{};
+    crypto_secretstream_xchacha20poly1305_init_push(&stream, raw(header.data()), raw(with.bytes().data()));
+    to(header);
+  }
+  ~sealing_state() { sodium_memzero(&stream, sizeof stream); }
 
   void push(unsigned char tag) {
     sealed.resize(plain.size() + piece_overhead);
@@ -124,36 +124,27 @@ struct sealer::state {
         reinterpret_cast<unsigned char const*>(context.data()), context.size(), tag);
     to(sealed);
   }
+
+  void write(std::span<std::byte const> bytes) {
+    in_pieces(plain, piece, bytes, [&] { push(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE); });
+  }
+  void finish() { push(crypto_secretstream_xchacha20poly1305_TAG_FINAL); }
 };
 
-sealer::sealer(key const& with, object_info const& object, byte_sink to) : state_(std::make_unique<state>()) {
-  if (!can_seal()) throw error("cannot initialise libsodium");
-  state_->context = context_of(object);
-  state_->to = std::move(to);
-  std::array<std::byte, stream_header> header{};
-  crypto_secretstream_xchacha20poly1305_init_push(&state_->stream, raw(header.data()),
-                                                  raw(with.bytes().data()));
-  state_->to(header);
-}
-sealer::~sealer() = default;
-
-void sealer::write(std::span<std::byte const> bytes) {
-  in_pieces(state_->plain, piece, bytes,
-            [&] { state_->push(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE); });
-}
-
-void sealer::finish() { state_->push(crypto_secretstream_xchacha20poly1305_TAG_FINAL); }
-
-struct opener::state {
-  crypto_secretstream_xchacha20poly1305_state stream;
-  storage::key with;
+struct opening_state {
+  crypto_secretstream_xchacha20poly1305_state stream{};
+  key with;
   object_info object;
   std::string context;
   byte_sink to;
-  std::vector<std::byte> header, sealed, plain;
+  std::vector<std::byte> header{}, sealed{}, plain{};
   bool started = false, ended = false;
 
-  ~state() { sodium_memzero(&stream, sizeof stream); }
+  opening_state(key const& secret, object_info const& what, byte_sink receiver)
+      : with(secret), object(what), context(context_of(what)), to(std::move(receiver)) {
+    if (!can_seal()) throw error("cannot initialise libsodium");
+  }
+  ~opening_state() { sodium_memzero(&stream, sizeof stream); }
 
   [[noreturn]] void refuse() const {
     throw wrong_key(
@@ -177,30 +168,22 @@ struct opener::state {
     ended = tag == crypto_secretstream_xchacha20poly1305_TAG_FINAL;
     to(plain);
   }
-};
 
-opener::opener(key const& with, object_info const& object, byte_sink to)
-    : state_(new state{{}, with, object, context_of(object), std::move(to), {}, {}, {}}) {
-  if (!can_seal()) throw error("cannot initialise libsodium");
-}
-opener::~opener() = default;
-
-void opener::write(std::span<std::byte const> bytes) {
-  auto& s = *state_;
-  if (!s.started) {
-    auto const part = bytes.first(std::min(bytes.size(), stream_header - s.header.size()));
-    s.header.insert(s.header.end(), part.begin(), part.end());
-    bytes = bytes.subspan(part.size());
-    if (s.header.size() < stream_header) return;
-    s.begin();
+  void write(std::span<std::byte const> bytes) {
+    if (!started) {
+      auto const part = bytes.first(std::min(bytes.size(), stream_header - header.size()));
+      header.insert(header.end(), part.begin(), part.end());
+      bytes = bytes.subspan(part.size());
+      if (header.size() < stream_header) return;
+      begin();
+    }
+    in_pieces(sealed, piece + piece_overhead, bytes, [&] { pull(); });
   }
-  in_pieces(s.sealed, piece + piece_overhead, bytes, [&] { s.pull(); });
-}
-
-void opener::finish() {
-  state_->pull();
-  if (!state_->ended) state_->refuse();
-}
+  void finish() {
+    pull();
+    if (!ended) refuse();
+  }
+};
 
 #else
 
@@ -215,18 +198,31 @@ namespace {
 bool can_seal() noexcept { return false; }
 key::~key() = default;
 
-struct sealer::state {};
-sealer::sealer(key const&, object_info const&, byte_sink) { without_sodium(); }
-sealer::~sealer() = default;
-void sealer::write(std::span<std::byte const>) { without_sodium(); }
-void sealer::finish() { without_sodium(); }
-
-struct opener::state {};
-opener::opener(key const&, object_info const&, byte_sink) { without_sodium(); }
-opener::~opener() = default;
-void opener::write(std::span<std::byte const>) { without_sodium(); }
-void opener::finish() { without_sodium(); }
+struct sealing_state {
+  sealing_state(key const&, object_info const&, byte_sink const&) { without_sodium(); }
+  void write(std::span<std::byte const>) { without_sodium(); }
+  void finish() { without_sodium(); }
+};
+struct opening_state : sealing_state {
+  using sealing_state::sealing_state;
+};
 
 #endif
+
+template <class State>
+piecewise_cipher<State>::piecewise_cipher(key const& with, object_info const& object, byte_sink to)
+    : state_(std::make_unique<State>(with, object, std::move(to))) {}
+template <class State>
+piecewise_cipher<State>::~piecewise_cipher() = default;
+template <class State>
+void piecewise_cipher<State>::write(std::span<std::byte const> bytes) {
+  state_->write(bytes);
+}
+template <class State>
+void piecewise_cipher<State>::finish() {
+  state_->finish();
+}
+template class piecewise_cipher<sealing_state>;
+template class piecewise_cipher<opening_state>;
 
 }  // namespace skel::storage

@@ -25,39 +25,28 @@ class wrong_key : public error {
   using error::error;
 };
 
-/// Encrypts an object piece by piece. The object's name, generation and membership are
-/// authenticated with it.
-class sealer {
+/// Encrypts or decrypts an object piece by piece. The object's name, generation and membership are
+/// authenticated with it. Decrypted bytes that are handed on are authentic; finish() checks that they are
+/// complete.
+template <class State>
+class piecewise_cipher {
  public:
-  sealer(key const& with, object_info const& object, byte_sink to);
-  ~sealer();
-  sealer(sealer const&) = delete;
-  sealer& operator=(sealer const&) = delete;
+  piecewise_cipher(key const& with, object_info const& object, byte_sink to);
+  ~piecewise_cipher();
+  piecewise_cipher(piecewise_cipher const&) = delete;
+  piecewise_cipher& operator=(piecewise_cipher const&) = delete;
 
+  /// Throws wrong_key if a piece to decrypt was not sealed with this key for this object.
   void write(std::span<std::byte const> bytes);
   void finish();
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  std::unique_ptr<State> state_;
 };
 
-/// Decrypts an object piece by piece. The bytes handed on are authentic; finish() checks that they
-/// are complete.
-class opener {
- public:
-  opener(key const& with, object_info const& object, byte_sink to);
-  ~opener();
-  opener(opener const&) = delete;
-  opener& operator=(opener const&) = delete;
-
-  /// Throws wrong_key if a piece was not sealed with this key for this object.
-  void write(std::span<std::byte const> bytes);
-  void finish();
-
- private:
-  struct state;
-  std::unique_ptr<state> state_;
-};
+struct sealing_state;
+struct opening_state;
+using sealer = piecewise_cipher<sealing_state>;
+using opener = piecewise_cipher<opening_state>;
 
 }  // namespace skel::storage

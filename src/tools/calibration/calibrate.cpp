@@ -16,22 +16,6 @@ namespace {
 
 constexpr double word = 4;  // bytes; the unit of [Hyper, §5.1]
 
-// A line fitted with relative weights and nonnegative coefficients.
-struct straight {
-  double at_zero = 0, slope = 0;
-};
-straight line_through(std::vector<std::pair<double, double>> const& points) {
-  auto const n = static_cast<Eigen::Index>(points.size());
-  Eigen::MatrixXd a(n, 2);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    auto const& [x, seconds] = points[static_cast<std::size_t>(i)];
-    a(i, 0) = 1 / seconds;
-    a(i, 1) = x / seconds;
-  }
-  Eigen::VectorXd const c = solve_nonnegative(a, Eigen::VectorXd::Ones(n));
-  return {c[0], c[1]};
-}
-
 // Measures all patterns for one number of ranks and one kind.
 class measuring {
  public:
@@ -119,7 +103,7 @@ class measuring {
       points.emplace_back(n, t.seconds);
       bytes = others() * t.bytes;
     }
-    double const per_superstep = line_through(points).slope;
+    double const per_superstep = fit_line(points).slope;
     double const gap = found_.all_to_all.empty() ? 0 : found_.all_to_all.pieces.front().gap_seconds_per_byte;
     found_.latency_by_number = std::max(0.0, per_superstep - bytes * gap);
   }
@@ -139,7 +123,7 @@ class measuring {
       spent += t.seconds * (options_.repetitions + 1);
       points.emplace_back(others() * t.bytes * n, t.seconds);
     }
-    if (points.size() >= 2) found_.gap_by_number = line_through(points).slope;
+    if (points.size() >= 2) found_.gap_by_number = fit_line(points).slope;
   }
 
   curve sweep(pattern which, std::string const& name) {
