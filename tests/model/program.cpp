@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 #include "observe/support.hpp"
-#include "running.hpp"
+#include "outcome.hpp"
 
 namespace {
 
@@ -30,37 +30,29 @@ std::string const head =
     "schema,program,skeleton,schedule,results,ranks,threads_per_rank,phase,level,tasks,seconds,busy_seconds,"
     "idle_seconds,communication_seconds,messages,bytes,problem\n";
 
-using test::contains;
+using test::contains, test::success;
 
 }  // namespace
 
 TEST_CASE("predict uses the model that fit has written") {
   test::temporary_directory const d;
-  auto const fit = run(fit_paper + " -o " + d.file("model.json") + " --plot " + d.file("fit.svg"));
-  INFO(fit.text);
-  REQUIRE(fit.code == 0);
-  CHECK(contains(fit.text, "divide seconds (8 samples, R² 0.99999"));
-  CHECK(contains(fit.text, "1.94e-08"));
-  CHECK(contains(fit.text, "held out: "));
-  CHECK(contains(fit.text, "noise from run to run: unknown, no configuration was repeated"));
-  CHECK(contains(fit.text, "with each division: M is halved"));
+  auto const fit = success(run(fit_paper + " -o " + d.file("model.json") + " --plot " + d.file("fit.svg")));
+  CHECK(contains(fit, "divide seconds (8 samples, R² 0.99999"));
+  CHECK(contains(fit, "1.94e-08"));
+  CHECK(contains(fit, "held out: "));
+  CHECK(contains(fit, "noise from run to run: unknown, no configuration was repeated"));
+  CHECK(contains(fit, "with each division: M is halved"));
   CHECK(contains(test::read_file(d.file("fit.svg")), "</svg>"));
-  auto const out =
-      run("fit " + paper + "table-1.csv --basis '1 + M' --only phase=divide --extra-p " + d.file("e.jsonl"));
-  INFO(out.text);
-  REQUIRE(out.code == 0);
-  auto const again = run("fit " + d.file("e.jsonl") + " --basis '1 + M'");
-  INFO(again.text);
-  CHECK(again.code == 0);
-  CHECK(contains(again.text, "divide seconds (8 samples"));
+  success(
+      run("fit " + paper + "table-1.csv --basis '1 + M' --only phase=divide --extra-p " + d.file("e.jsonl")));
+  auto const again = success(run("fit " + d.file("e.jsonl") + " --basis '1 + M'"));
+  CHECK(contains(again, "divide seconds (8 samples"));
   auto const predict = "predict --model " + d.file("model.json") + " --machine " + paper +
                        "machine.json --bytes '4*N' --nodes 1024000 --edges 2048000 --ranks 8";
-  auto const text = run(predict);
-  INFO(text.text);
-  REQUIRE(text.code == 0);
-  CHECK(contains(text.text, "predicted: "));
+  auto const text = success(run(predict));
+  CHECK(contains(text, "predicted: "));
   CHECK(contains(
-      text.text,
+      text,
       "warning: divide: M = 2048000 is 64 times the largest value in the samples (32000): extrapolated"));
   auto const found = nlohmann::json::parse(run(predict + " --json").text).at(0);
   CHECK(found["terms"].size() == 10);
@@ -71,7 +63,7 @@ TEST_CASE("predict uses the model that fit has written") {
   CHECK(found["low"] < found["seconds"]);
   auto const same =
       run(predict.substr(0, predict.find("--nodes")) + "--set N=1024000 --set M=2048000 --ranks 8");
-  CHECK(same.text == text.text);
+  CHECK(same.text == text);
 }
 
 TEST_CASE("without a file name fit writes model.json, and predict and compare read it") {
@@ -106,11 +98,9 @@ TEST_CASE("without a file name fit writes model.json, and predict and compare re
 }
 
 TEST_CASE("compare recommends a candidate") {
-  auto const r = run("compare --model " + paper + "table-3.json --machine " + paper +
-                     "machine.json --bytes '4*N' --nodes 1000 --edges 1000000 --ranks 1,2,4,8");
-  INFO(r.text);
-  REQUIRE(r.code == 0);
-  CHECK(contains(r.text, "choose: divide_and_conquer hypercube on 8 ranks"));
+  auto const r = success(run("compare --model " + paper + "table-3.json --machine " + paper +
+                             "machine.json --bytes '4*N' --nodes 1000 --edges 1000000 --ranks 1,2,4,8"));
+  CHECK(contains(r, "choose: divide_and_conquer hypercube on 8 ranks"));
   auto const dear = run("compare --model " + paper + "table-3.json --machine " + paper +
                         "machine.json --bytes '4*N' --nodes 1000000 --edges 100000 --ranks 1,2,4,8 --json");
   REQUIRE(dear.code == 0);
@@ -129,23 +119,17 @@ TEST_CASE("a farm's samples give a model of runs") {
              "," + std::to_string(0.001 + 0.01 * tasks / ranks) + "," + std::to_string(0.01 * tasks) +
              ",0,0,10,1000,\n";
   test::write_file(d.file("s.csv"), csv);
-  auto const fit = run("fit " + d.file("s.csv") + " -o " + d.file("m.json"));
-  INFO(fit.text);
-  REQUIRE(fit.code == 0);
-  CHECK(contains(fit.text, "tasks/P"));
-  auto const predict = run("predict --model " + d.file("m.json") + " --set tasks=3200 --ranks 4");
-  INFO(predict.text);
-  REQUIRE(predict.code == 0);
-  CHECK(contains(predict.text, "run"));
+  auto const fit = success(run("fit " + d.file("s.csv") + " -o " + d.file("m.json")));
+  CHECK(contains(fit, "tasks/P"));
+  auto const predict = success(run("predict --model " + d.file("m.json") + " --set tasks=3200 --ranks 4"));
+  CHECK(contains(predict, "run"));
 #if SKEL_HAS_SIMULATE
   auto const compare = "compare --model " + d.file("m.json") + " --machine " + paper +
                        "machine.json --set tasks=400 --ranks 4 --schedules 'blocks;guided' --simulate";
   auto const words = run(compare + " --costs constant:10ms");
   CHECK(contains(words.text, "warning: simulated with fixed costs"));
-  auto const whole = run(compare + " --json");
-  INFO(whole.text);
-  REQUIRE(whole.code == 0);
-  auto const found = nlohmann::json::parse(whole.text);
+  auto const whole = success(run(compare + " --json"));
+  auto const found = nlohmann::json::parse(whole);
   CHECK(found["candidates"].size() == 4);  // guided:min=1 of the samples, blocks, guided, auto
   for (auto const& c : found["candidates"]) CHECK(c["seconds"].get<double>() == Approx(1.0).epsilon(0.1));
 #endif
@@ -197,11 +181,9 @@ TEST_CASE("compare simulates every skeleton of the model") {
       "compare --simulate --model " + d.file("m.json") +
       " --platform cluster:ranks=4 --ranks 2,4 --set tasks=60 --rows 4 --read-seconds "
       "0.001 --group-sizes 2 --schedules blocks";
-  auto const text = run(compare + " --costs " + d.file("t.json"));
-  INFO(text.text);
-  REQUIRE(text.code == 0);
-  CHECK(contains(text.text, "choose: "));
-  CHECK(contains(text.text, "confidence against "));
+  auto const text = success(run(compare + " --costs " + d.file("t.json")));
+  CHECK(contains(text, "choose: "));
+  CHECK(contains(text, "confidence against "));
   auto const found =
       nlohmann::json::parse(run(compare + " --costs " + d.file("t.json") + " --json").text)["candidates"];
   std::map<std::string, nlohmann::json> by_name;
@@ -256,11 +238,9 @@ TEST_CASE("a divide-and-conquer is simulated with the model's cost of one rank")
   REQUIRE(run("fit " + d.file("s.csv") + " --halved M --basis 'N + M' -o " + d.file("m.json")).code == 0);
   auto const compare =
       "compare --simulate --model " + d.file("m.json") + " --platform cluster:ranks=2 --ranks 1 ";
-  auto const r = run(compare + "--set N=3000 --set M=6000 --json");
-  INFO(r.text);
-  REQUIRE(r.code == 0);
+  auto const r = success(run(compare + "--set N=3000 --set M=6000 --json"));
   // The blocks are measured twice on this machine, which is noisy for so small a graph.
-  double const seconds = nlohmann::json::parse(r.text)["candidates"][0]["seconds"];
+  double const seconds = nlohmann::json::parse(r)["candidates"][0]["seconds"];
   CHECK(seconds > 9.0 / 5);
   CHECK(seconds < 9.0 * 5);
   auto const missing = run(compare + "--set N=3000");
@@ -274,16 +254,9 @@ TEST_CASE("compare --simulate says what is missing") {
   test::temporary_directory const d;
   auto const bad = [&](std::string const& samples, std::string const& options) {
     test::write_file(d.file("s.csv"), head + samples);
-    auto const fit =
-        run("fit " + d.file("s.csv") + " --basis 1 --basis run.busy_seconds=tasks -o " + d.file("m.json"));
-    INFO(fit.text);
-    REQUIRE(fit.code == 0);
-    auto const r = run("compare --model " + d.file("m.json") + " --ranks 2 " + options);
-    INFO(r.text);
-    CHECK(r.code == 2);
-    CHECK(std::count(r.text.begin(), r.text.end(), '\n') == 1);
-    REQUIRE(r.text.starts_with("skel-model: "));
-    return r.text.substr(12, r.text.size() - 13);
+    success(
+        run("fit " + d.file("s.csv") + " --basis 1 --basis run.busy_seconds=tasks -o " + d.file("m.json")));
+    return test::refusal(run("compare --model " + d.file("m.json") + " --ranks 2 " + options));
   };
   std::string const cluster = "--simulate --platform cluster:ranks=4 ";
   auto const farm = samples_of("farm", "auto", "streamed");
@@ -325,12 +298,9 @@ TEST_CASE("predict --simulate names the size that the model needs beside the tas
   REQUIRE(run("fit " + d.file("s.csv") + " -o " + d.file("m.json")).code == 0);
   auto const predict = "predict --simulate --platform cluster:ranks=4 --ranks 4 --model " + d.file("m.json") +
                        " --set tasks=100";
-  auto const missing = run(predict);
-  CHECK(missing.code == 2);
-  CHECK(missing.text == "skel-model: --simulate of farm: the model depends on n, set n as well: --set n=…\n");
-  auto const found = run(predict + " --set n=4000");
-  INFO(found.text);
-  CHECK(found.code == 0);
+  CHECK(test::refusal(run(predict)) ==
+        "--simulate of farm: the model depends on n, set n as well: --set n=…");
+  success(run(predict + " --set n=4000"));
 }
 
 TEST_CASE("a search whose nodes take microseconds is simulated") {
@@ -343,22 +313,17 @@ TEST_CASE("a search whose nodes take microseconds is simulated") {
              std::to_string(2e-6 * tasks) + ",0,0,10,1000,\n";
   test::write_file(d.file("s.csv"), csv);
   REQUIRE(run("fit " + d.file("s.csv") + " -o " + d.file("m.json")).code == 0);
-  auto const r = run("predict --model " + d.file("m.json") + " --machine " + paper +
-                     "machine.json --simulate --tree binomial:b=200,q=0.12,m=8,r=1 --ranks 2");
-  INFO(r.text);
-  REQUIRE(r.code == 0);
-  CHECK(contains(r.text, "simulated run"));
+  auto const r = success(run("predict --model " + d.file("m.json") + " --machine " + paper +
+                             "machine.json --simulate --tree binomial:b=200,q=0.12,m=8,r=1 --ranks 2"));
+  CHECK(contains(r, "simulated run"));
 }
 #endif
 
 TEST_CASE("plots are written") {
   test::temporary_directory const d;
   REQUIRE(run(fit_paper + " -o " + d.file("m.json")).code == 0);
-  auto const r =
-      run("plot --model " + d.file("m.json") + " --machine " + paper + "machine.json --bytes '4*N' " + paper +
-          "table-1.csv " + paper + "table-4.csv -o " + d.file("p.svg"));
-  INFO(r.text);
-  REQUIRE(r.code == 0);
+  success(run("plot --model " + d.file("m.json") + " --machine " + paper + "machine.json --bytes '4*N' " +
+              paper + "table-1.csv " + paper + "table-4.csv -o " + d.file("p.svg")));
   CHECK(contains(test::read_file(d.file("p.svg")), "Predicted time of whole runs"));
   auto const points = run("plot --json --model " + d.file("m.json") + " --machine " + paper +
                           "machine.json --bytes '4*N' " + paper + "table-1.csv " + paper + "table-4.csv");
@@ -372,14 +337,7 @@ TEST_CASE("plots are written") {
 
 TEST_CASE("errors give one line and exit code 2") {
   test::temporary_directory const d;
-  auto const bad = [&](std::string const& arguments) {
-    auto const r = run(arguments);
-    INFO(r.text);
-    CHECK(r.code == 2);
-    CHECK(std::count(r.text.begin(), r.text.end(), '\n') == 1);
-    CHECK(r.text.starts_with("skel-model: "));
-    return r.text.substr(12, r.text.size() - 13);
-  };
+  auto const bad = [&](std::string const& arguments) { return test::refusal(run(arguments)); };
   CHECK(
       bad("predcit --model m.json") ==
       "The following argument was not expected: predcit; did you mean predict? --help lists the subcommands");
