@@ -91,14 +91,7 @@ hub::job clusters(int ranks, int in_first, std::string const& first, std::string
                   [=](int rank, skel::context_options& o) { o.cluster = rank < in_first ? first : second; });
 }
 
-std::string error_of(std::function<void()> const& what) {
-  try {
-    what();
-  } catch (skel::error const& e) {
-    return e.what();
-  }
-  return {};
-}
+std::string error_of(std::function<void()> const& what) { return test::error_text<skel::error>(what); }
 
 }  // namespace
 

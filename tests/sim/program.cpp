@@ -1,32 +1,27 @@
 // skel-simulate as users start it.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "catch.hpp"
+#include "observe/support.hpp"
 #include "outcome.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
-
 auto simulate(std::string const& arguments) { return test::run_program(SKEL_SIMULATE, arguments, 300); }
 
-struct folder {
-  fs::path path = fs::temp_directory_path() / ("skel-simulate-test-" + std::to_string(getpid()));
-  folder() { fs::create_directories(path); }
-  ~folder() { fs::remove_all(path); }
-  [[nodiscard]] std::string file(char const* name, std::string const& content = "") const {
-    if (!content.empty()) std::ofstream(path / name) << content;
-    return (path / name).string();
+struct folder : test::temporary_directory {
+  using temporary_directory::file;
+  [[nodiscard]] std::string file(std::string const& name, std::string const& content) const {
+    test::write_file(file(name), content);
+    return file(name);
   }
   /// The report of a simulation that must succeed.
   [[nodiscard]] nlohmann::json report(std::string const& arguments) const {
@@ -49,10 +44,10 @@ TEST_CASE("a batch of simulations") {
   for (int tasks = 1; tasks <= 5; ++tasks)
     runs += "--platform\ncluster:ranks=2\n--tasks\n" + std::to_string(tasks) +
             "\n--costs\nconstant:1s\n--quiet\n" + "--report\n" +
-            f.file(("r" + std::to_string(tasks)).c_str()) + "\n\n";
+            f.file("r" + std::to_string(tasks)) + "\n\n";
   CHECK(test::success(simulate("--batch " + f.file("batch", runs))).empty());
   for (int tasks = 1; tasks <= 5; ++tasks) {
-    auto const report = read(f.file(("r" + std::to_string(tasks)).c_str()));
+    auto const report = read(f.file("r" + std::to_string(tasks)));
     CHECK(report["tasks"] == tasks);
     CHECK(report["seconds"].get<double>() == Approx((tasks + 1) / 2).epsilon(0.01));
   }

@@ -29,9 +29,9 @@ void add_directories(CLI::App& app, arguments& a, char const* option, char const
 }
 
 void add_name(CLI::App& app, arguments& a, char const* what, bool required) {
-  app.add_option("NAME", a.what.name, what)->required(required);
-  app.add_option("--generation", a.what.generation, "this generation [the newest that can be restored]");
-  app.add_option("--object", a.what.object, "this object, if several have the same generation; see list")
+  app.add_option("NAME", a.name, what)->required(required);
+  app.add_option("--generation", a.generation, "this generation [the newest that can be restored]");
+  app.add_option("--object", a.object, "this object, if several have the same generation; see list")
       ->type_name("ID");
 }
 
@@ -47,19 +47,19 @@ verb add_encode(CLI::App& program, arguments& a) {
       add_verb(program, "encode", "split a file into shards, one per directory", skel::storage::encode);
   v.options->add_option("FILE", a.file, "file to store")->required();
   v.options
-      ->add_option("--code", a.how.code,
+      ->add_option("--code", a.code,
                    "replicate:COPIES, parity:SLICES (plus one), "
                    "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec] or central (one "
                    "copy)")
       ->required();
   add_directories(*v.options, a, "--to,--store", "one directory per shard");
-  v.options->add_option("--name", a.what.name, "name of the object [the file's name]");
-  v.options->add_option("--generation", a.what.generation, "number of the new generation [newest plus one]");
+  v.options->add_option("--name", a.name, "name of the object [the file's name]");
+  v.options->add_option("--generation", a.generation, "number of the new generation [newest plus one]");
   v.options
-      ->add_option("--keep", a.how.keep,
+      ->add_option("--keep", a.keep,
                    "generations to keep, 0 for all; older ones are removed once the new one is complete")
       ->capture_default_str();
-  v.options->add_option("--block-size", a.how.block_size, "bytes per hash")
+  v.options->add_option("--block-size", a.block_size, "bytes per hash")
       ->capture_default_str()
       ->check(CLI::Range(1U, 1U << 24U));
   skel::program::add_key_option(*v.options, a.key_file, "key for encryption");

@@ -46,21 +46,20 @@ struct contents {
 };
 
 contents find(shard_store const& store, arguments const& a, report_problem const& report = warn) {
-  auto const name = a.what.name.empty() ? std::nullopt : std::optional(a.what.name);
+  auto const name = a.name.empty() ? std::nullopt : std::optional(a.name);
   contents found;
   found.objects = store.scan(name);
   if (!name) found.generations = generations_of(found.objects, store, report);
   std::erase_if(found.objects, [](auto const& o) { return o.object.belongs_to.parts != 0; });
   auto const is_other = [&](auto const& stored, std::uint64_t generation) {
-    return (a.what.generation && *a.what.generation != generation) || !stored.id().starts_with(a.what.object);
+    return (a.generation && *a.generation != generation) || !stored.id().starts_with(a.object);
   };
   std::erase_if(found.objects, [&](auto const& o) { return is_other(o, o.object.generation); });
   std::erase_if(found.generations, [&](auto const& g) { return is_other(g, g.plan.generation); });
-  if (found.empty() && (name || a.what.generation || !a.what.object.empty())) {
-    std::string what = a.what.generation ? fmt::format("generation {} of ", *a.what.generation) : "";
-    if (!a.what.object.empty()) what = fmt::format("object {} of {}", a.what.object, what);
-    throw usage_error(
-        fmt::format("{}: no shards of {}\"{}\"", fmt::join(a.directories, ","), what, a.what.name));
+  if (found.empty() && (name || a.generation || !a.object.empty())) {
+    std::string what = a.generation ? fmt::format("generation {} of ", *a.generation) : "";
+    if (!a.object.empty()) what = fmt::format("object {} of {}", a.object, what);
+    throw usage_error(fmt::format("{}: no shards of {}\"{}\"", fmt::join(a.directories, ","), what, a.name));
   }
   return found;
 }
@@ -174,7 +173,7 @@ stored_object restore(shard_store const& store, std::vector<stored_object> found
       warn(bad.what());
     }
   }
-  throw error(fmt::format("{}: no generation can be restored", a.what.name));
+  throw error(fmt::format("{}: no generation can be restored", a.name));
 }
 
 // While the result lives, no other process writes objects of this name in these directories. Always in the
@@ -201,9 +200,9 @@ void check_directories(std::vector<std::string> const& directories) {
 }  // namespace
 
 int encode(arguments const& a) {
-  code const how(a.how.code);
-  put_options const options{a.what.generation, key_of(a), a.how.block_size};
-  auto const name = a.what.name.empty() ? a.file.substr(a.file.rfind('/') + 1) : a.what.name;
+  code const how(a.code);
+  put_options const options{a.generation, key_of(a), a.block_size};
+  auto const name = a.name.empty() ? a.file.substr(a.file.rfind('/') + 1) : a.name;
   object_info::check_name(name);
   std::unique_ptr<file> in;
   try {
@@ -233,10 +232,10 @@ int encode(arguments const& a) {
   progress.finish();
   auto const shards = std::views::values(made.shards);
   mode.apply({shards.begin(), shards.end()});
-  if (a.how.keep != 0 && made.object.generation > a.how.keep) {
+  if (a.keep != 0 && made.object.generation > a.keep) {
     if (store.verify(made).shards.size() != how.shards())
       throw error(title(made) + ": the shards just written are damaged: older generations are kept");
-    store.remove_older_than(name, made.object.generation - a.how.keep + 1);
+    store.remove_older_than(name, made.object.generation - a.keep + 1);
   }
   if (!a.quiet)
     fmt::print("{}: {} shards of {}, {} in {:.3g} s\n", title(made), how.shards(),
@@ -356,19 +355,18 @@ int repair(arguments const& a) {
   shard_store const store(a.directories, warn);
   bool clean = true;
   auto const found = find(store, a);
-  if (a.what.name.empty() && found.generations.empty())
+  if (a.name.empty() && found.generations.empty())
     throw usage_error(fmt::format("{}: no program's checkpoint found; give the NAME of a single object",
                                   fmt::join(a.directories, ",")));
-  if (a.what.name.empty()) {
+  if (a.name.empty()) {
     if (repair_generations(store, found.generations, a, clean)) return clean ? 0 : 1;
   } else {
-    auto const claims = claim_all(a.directories, a.what.name);
+    auto const claims = claim_all(a.directories, a.name);
     for (auto const& o : found.objects)
       if (repair_object(store, o, found.objects, a)) return nothing_unreadable(store, o) ? 0 : 1;
   }
-  throw error(
-      fmt::format("{}: no generation can be repaired",
-                  a.what.name.empty() ? fmt::format("{}", fmt::join(a.directories, ",")) : a.what.name));
+  throw error(fmt::format("{}: no generation can be repaired",
+                          a.name.empty() ? fmt::format("{}", fmt::join(a.directories, ",")) : a.name));
 }
 
 int list(arguments const& a) {

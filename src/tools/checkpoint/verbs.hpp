@@ -8,27 +8,18 @@
 
 namespace skel::storage {
 
-/// How encode stores a file.
-struct encoding {
-  std::string code;
-  std::uint64_t keep = 1;  ///< number of generations to keep, 0 for all
-  std::uint32_t block_size = 1U << 16U;
-};
-
-/// The object of a command.
-struct selection {
-  std::string name;  ///< if empty, encode uses the file's name, verify and list use all objects
-  std::optional<std::uint64_t> generation;
-  std::string object;  ///< prefix of an id(), if several objects have the same generation
-};
-
 struct arguments {
+  std::string code;
   std::vector<std::string> directories;
-  selection what;
-  encoding how;
-  std::string file;    ///< encode: the input
+  std::string file;  ///< encode: the input
+  std::string
+      name;  ///< of the object; if empty, encode uses the file's name, verify and list use all objects
   std::string output;  ///< decode: the result
   std::string key_file;
+  std::optional<std::uint64_t> generation;
+  std::string object;      ///< prefix of an id(), if several objects have the same generation
+  std::uint64_t keep = 1;  ///< number of generations to keep, 0 for all
+  std::uint32_t block_size = 1U << 16U;
   std::string progress = "auto";
   bool remove_lost = false;  ///< repair: what cannot be restored
   bool quiet = false;

@@ -26,12 +26,6 @@ struct predict_arguments {
   simulation_options simulated;
 };
 
-// The error of whole runs.
-std::optional<held_out> const& error_of(skeleton_model const& m) {
-  auto const* const run = has_phases(m) ? nullptr : m.find("run");
-  return run != nullptr ? run->error : m.error;
-}
-
 json to_json(estimate const& e, skeleton_model const& m, predict_arguments const& o) {
   auto const [low, high] = e.interval(o.what.confidence);
   json object;
@@ -48,7 +42,7 @@ json to_json(estimate const& e, skeleton_model const& m, predict_arguments const
   for (auto const& p : e.parts)
     object["terms"].push_back(
         {{"phase", p.name}, {"level", p.level}, {"seconds", p.seconds}, {"how", p.how}});
-  auto const& error = error_of(m);
+  auto const& error = has_phases(m) ? m.error : m.find("run") != nullptr ? m.find("run")->error : m.error;
   if (error)
     object["held_out"] = {{"median_error", error->median}, {"percentile_90_error", error->percentile_90}};
   object["warnings"] = e.warnings;
@@ -71,7 +65,7 @@ void print(estimate const& e, skeleton_model const& m, predict_arguments const& 
   fmt::print("{}", rows.text({0, 3}));
   fmt::print("predicted: {} s, {:.4g} % interval {} to {} s\n", in_seconds(e.seconds()),
              100 * o.what.confidence, in_seconds(low), in_seconds(high));
-  auto const& error = error_of(m);
+  auto const& error = has_phases(m) ? m.error : m.find("run") != nullptr ? m.find("run")->error : m.error;
   if (error)
     fmt::print("error on held-out larger runs: median {}, 90th percentile {}\n", percent(error->median),
                percent(error->percentile_90));
