@@ -43,8 +43,7 @@ TEST_CASE("a batch of simulations") {
   std::string runs;
   for (int tasks = 1; tasks <= 5; ++tasks)
     runs += "--platform\ncluster:ranks=2\n--tasks\n" + std::to_string(tasks) +
-            "\n--costs\nconstant:1s\n--quiet\n" + "--report\n" +
-            f.file("r" + std::to_string(tasks)) + "\n\n";
+            "\n--costs\nconstant:1s\n--quiet\n" + "--report\n" + f.file("r" + std::to_string(tasks)) + "\n\n";
   CHECK(test::success(simulate("--batch " + f.file("batch", runs))).empty());
   for (int tasks = 1; tasks <= 5; ++tasks) {
     auto const report = read(f.file("r" + std::to_string(tasks)));
