@@ -23,16 +23,16 @@ namespace {
 template <class Options>
 bool shares_options() {
   Options const o{.stop = {}, .time_limit_seconds = 1.0, .label = "x", .max_losses_per_task = 1};
-  return std::is_same_v<decltype(o.stop), skel::stop_condition const> &&
-         std::is_same_v<decltype(o.time_limit_seconds), std::optional<double> const> &&
-         std::is_same_v<decltype(o.label), std::string const> &&
-         std::is_same_v<decltype(o.max_losses_per_task), unsigned const>;
+  return std::is_same_v<decltype(o.stop), skel::stop_condition> &&
+         std::is_same_v<decltype(o.time_limit_seconds), std::optional<double>> &&
+         std::is_same_v<decltype(o.label), std::string> &&
+         std::is_same_v<decltype(o.max_losses_per_task), unsigned>;
 }
 // Those that save checkpoints have this one after them.
 template <class Options>
 bool saves_checkpoints() {
   Options const o{.max_losses_per_task = 1, .checkpoint = skel::checkpoint_options{}};
-  return std::is_same_v<decltype(o.checkpoint), std::optional<skel::checkpoint_options> const>;
+  return std::is_same_v<decltype(o.checkpoint), std::optional<skel::checkpoint_options>>;
 }
 
 class secret {
