@@ -51,7 +51,7 @@ TEST_CASE("merge sort: every rank or only the root has the sorted numbers", "[di
 
 TEST_CASE("quicksort: each rank keeps its part, in the order of ranks", "[divide]") {
   on_ranks([](skel::context& ctx) {
-    for (std::size_t n : {0U, 3U, 3000U, 300'000U}) {
+    for (std::size_t n : {0U, 1U, 3U, 3000U, 300'000U}) {
       auto const all = random_numbers(n);
       auto sorted = all;
       std::sort(sorted.begin(), sorted.end());

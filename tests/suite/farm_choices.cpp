@@ -57,7 +57,7 @@ TEST_CASE("every choice gives every result once, on the root", "[farm][choices]"
     for (auto const* way : {"streamed", "streamed:batch=7", "concentrated"}) {
       INFO(schedule << ' ' << way);
       on_ranks([&](skel::context& ctx) {
-        for (std::uint64_t const tasks : {0, 1, 3, 7, 700})
+        for (std::uint64_t const tasks : {0, 1, 2, 3, 7, 700})
           for (bool const root_works : {true, false})
             run(ctx, tasks, skel::any_schedule(schedule),
                 {.results = skel::parse_results(way), .root_works = root_works});
