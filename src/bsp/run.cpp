@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/format.hpp"
@@ -13,15 +14,9 @@
 namespace skel::detail {
 
 using role::bsp_message;
-using role::call_message;
 static_assert(bundle_room == transport::packet::head_room);
 
 namespace {
-
-bool says_stopped(bsp_message const& m) {
-  auto const* const call = std::get_if<call_message>(&m);
-  return call != nullptr && std::holds_alternative<role::stopped>(*call);
-}
 
 bool carries_messages(bsp_message const& m) {
   auto const* const t = std::get_if<role::bsp::tally>(&m);
@@ -39,7 +34,7 @@ std::uint64_t hash_of_key(std::string const& file) {
 }  // namespace
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options, bool again)
-    : peer_run(ctx, call_options_of(options, "bsp"), "bsp"),
+    : protocol_run(ctx, call_options_of(options, "bsp"), "bsp"),
       work_(work),
       options_(options),
       loops_(threads_) {
@@ -58,13 +53,13 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options, bool 
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, std::move(what));
   }
   if (!is_root()) return;
-  root_role_.emplace(conduct(again));
+  root_role_.emplace(root_config(again));
   roll_.emplace(all_ranks(), call_.hash());
 }
 
 bsp_run::~bsp_run() = default;
 
-role::bsp_root_config bsp_run::conduct(bool again) {
+role::bsp_root_config bsp_run::root_config(bool again) {
   role::bsp_root_config c{.self = rank_,
                           .ranks = all_ranks(),
                           .splits = work_.splits(),
@@ -86,177 +81,220 @@ role::bsp_root_config bsp_run::conduct(bool again) {
 }
 
 void bsp_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  role::bsp_actions list;
+  auto list = empty_list();
   member_.begin(list);
   if (root_role_) root_role_->begin(list);
   perform(list);
 }
 
-void bsp_run::on_lost(int rank) {
-  if (over_) return;
-  role::bsp_actions list;
-  if (roll_) {
-    call_roll(&role::roll_call::lost, rank);
-    root_role_->lost(rank, list);
-    if (store_) store_->lost_rank();
-  }
-  member_.lost(rank, list);
-  perform(list);
-}
-
 // --- messages
 
-void bsp_run::send(int to, bsp_message m) {
-  if (to == rank_) {
-    to_self_.push(std::move(m));
-    return;
-  }
-  double const begin = span_begin();
-  post(to, m, payload_of(to, m), begin);
-}
-
-transport::packet bsp_run::payload_of(int to, bsp_message const& m) {
-  if (carries_messages(m))  // once to each rank
-    return transport::packet::with_head_room(std::exchange(outgoing_.at(*member_.place_of(to)), {}));
+transport::packet bsp_run::pack(int to, bsp_message& m) {
+  if (carries_messages(m)) return mail_.take(*member_.place_of(to));  // once to each rank
   transport::packet body;
-  if (std::holds_alternative<role::bsp::saved>(m)) {
-    auto const& c = store_->costs();
-    bytes::put_raw(body.body(), cost{c.blocked_seconds, c.serialise_seconds, c.code_seconds,
-                                     c.transfer_seconds, c.write_seconds, c.sync_seconds});
-  } else if (says_stopped(m)) {
-    pack_stats(own_stats(), body.body());
-  }
+  if (std::holds_alternative<role::bsp::saved>(m)) store_->pack_costs(body.body());
   return body;
 }
 
-void bsp_run::deliver_own() {
-  to_self_.deliver([&](bsp_message const& m) { deliver(rank_, m, nullptr); });
-}
-
-void bsp_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
-  if (over_) return;
-  moved_ = true;
-  auto const m = role::decode<bsp_message>(body);
-  if (another_call(from, m)) return;
-  if (is_root() && says_stopped(m)) add_stats(unpack_stats(from, body));
+transport::packet bsp_run::unpack(int from, bsp_message& m, std::span<std::byte const> body,
+                                  transport::packet& whole) {
+  if (is_root() && std::holds_alternative<role::bsp::saved>(m)) store_->add_costs(from, body);
   whole.drop_front(whole.size() - body.size());
-  deliver(from, m, &whole);
+  return std::move(whole);
 }
 
-void bsp_run::deliver(int from, bsp_message const& m, transport::packet* payload) {
-  if (auto const* call = std::get_if<call_message>(&m); call != nullptr && for_roll_call(*call)) {
-    if (!is_root()) return;
-    if (std::holds_alternative<role::please_stop>(*call)) {
-      role::bsp_actions list;
-      root_role_->please_stop(list);
-      perform(list);
-    } else {
-      call_roll(&role::roll_call::on, from, *call);
-    }
-    return;
-  }
-  if (is_root() && std::holds_alternative<role::bsp::saved>(m) && payload != nullptr) {
-    auto bytes = payload->bytes();
-    costs_of_[from] = bytes::get_raw<cost>(bytes);
-  }
-  auto list = std::move(spare_actions_);
-  role::route(from, m, member_, root_role_ ? &*root_role_ : nullptr, list);
-  perform(list, payload);
+void bsp_run::route(int from, bsp_message const& m, cargo& /*with*/, actions& out) {
+  role::route(from, m, member_, root_role_ ? &*root_role_ : nullptr, out);
 }
 
-void bsp_run::perform(role::bsp_actions& list, transport::packet* payload) {
-  namespace act = role::bsp;
-  auto actions = std::move(list);
-  for (auto& a : actions) {
-    if (auto* const s = std::get_if<act::send>(&a)) {
-      send(s->to, std::move(s->what));
-    } else if (auto const* k = std::get_if<act::keep>(&a)) {
-      auto messages =
-          k->from == rank_
-              ? transport::packet::with_head_room(std::exchange(outgoing_.at(member_.place()), {}))
-              : std::move(*payload);
-      bundles_of(k->epoch, k->step).push_back({k->from, std::move(messages)});
-    } else if (auto const* x = std::get_if<act::compute>(&a)) {
-      jobs_.push_back(*x);
-    } else if (auto const* w = std::get_if<act::save>(&a)) {
-      jobs_.push_back(*w);
-    } else if (auto const* r = std::get_if<act::restore>(&a)) {
-      jobs_.push_back(*r);
-    } else if (auto const* f = std::get_if<act::forget>(&a)) {
-      std::erase_if(bundles_, [&](auto const& b) { return b.first.first < f->epoch; });
-    } else if (std::holds_alternative<role::drain>(a)) {
-      draining_ = true;
-      jobs_.clear();
-      if (root_role_) root_role_->stop();
-    } else if (!perform_common(a) && root_role_) {
-      perform_for_root(a);
-    }
-  }
-  actions.clear();
-  spare_actions_ = std::move(actions);
-  deliver_own();
+void bsp_run::lost(int rank, actions& out) {
+  protocol_run::lost(rank, out);
+  if (is_root() && store_) store_->lost_rank();
 }
 
-std::vector<bsp_run::arrival>& bsp_run::bundles_of(std::uint64_t epoch, std::uint64_t step) {
-  if (spare_bundles_.empty()) return bundles_[{epoch, step}];
-  spare_bundles_.key() = {epoch, step};
-  auto added = bundles_.insert(std::move(spare_bundles_));
-  spare_bundles_ = std::move(added.node);
-  return added.position->second;
-}
-
-void bsp_run::perform_for_root(role::bsp_action const& action) {
-  namespace act = role::bsp;
-  if (auto const* done = std::get_if<act::complete>(&action)) {
-    call_roll(&role::roll_call::done, done->steps);
-  } else if (auto const* a = std::get_if<act::announce>(&action)) {
-    store_->begun({a->generation, store_->newest().stamp, 0}, now());
-    member_.announce(a->generation);
-  } else if (auto const* n = std::get_if<act::no_more>(&action)) {
-    role::bsp_actions list;
-    member_.no_more(n->epoch, list);
-    perform(list);
-  } else if (auto const* c = std::get_if<act::commit>(&action)) {
-    store_->commit({c->generation, store_->newest().stamp, c->parts});
-  } else if (std::holds_alternative<act::stop_early>(action)) {
-    call_roll(&role::roll_call::stop_early);
-  } else if (std::holds_alternative<act::abandon>(action)) {
-    ++store_->costs().failed;
-  } else if (auto const* f = std::get_if<act::fall_back>(&action)) {
-    store_->fall_back(f->bad, f->instead);
-  } else if (auto const* b = std::get_if<act::blame>(&action)) {
-    call_roll(&role::roll_call::task_failed, b->step, b->rank, b->text);
-  } else if (auto const* r = std::get_if<act::refuse>(&action)) {
-    give_up(std::make_exception_ptr(usage_error(r->text)));
-    abort(r->text);
-  }
-}
-
-// The user's code threw: the run fails as if its latest superstep had thrown.
-void bsp_run::fail(std::string text) {
-  role::bsp_actions list;
-  member_.failed(std::move(text), list);
-  perform(list);
-}
-
-// --- time
-
-void bsp_run::on_tick(double t) {
-  if (over_) return;
+void bsp_run::ticked(double t) {
   if (std::exchange(moved_, false)) last_moved_ = t;
   poll_store();
-  if (root_role_) {
-    role::bsp_actions list;
-    root_role_->tick(list);
-    perform(list);
-  }
-  after_tick(t);
 }
 
-void bsp_run::please_stop() {
-  role::bsp_actions list;
-  member_.please_stop(list);
+// --- actions
+
+void bsp_run::drained(bool /*early*/) {
+  jobs_.clear();
+  if (root_role_) root_role_->stop();
+}
+
+void bsp_run::act(role::bsp::keep const& a, cargo* with) {
+  mail_.keep(a.epoch, a.step, a.from, a.from == rank_ ? mail_.take(member_.place()) : std::move(*with));
+}
+
+void bsp_run::act(role::bsp::announce const& a, cargo* /*with*/) {
+  store_->begun({a.generation, store_->newest().stamp, 0}, now());
+  member_.announce(a.generation);
+}
+
+void bsp_run::act(role::bsp::no_more const& a, cargo* /*with*/) { tell(member_, &member::no_more, a.epoch); }
+
+void bsp_run::act(role::bsp::commit const& a, cargo* /*with*/) {
+  store_->commit({a.generation, store_->newest().stamp, a.parts});
+}
+
+void bsp_run::act(role::bsp::abandon const& /*a*/, cargo* /*with*/) { ++store_->costs().failed; }
+
+void bsp_run::act(role::bsp::fall_back const& a, cargo* /*with*/) { store_->fall_back(a.bad, a.instead); }
+
+void bsp_run::act(role::bsp::refuse const& a, cargo* /*with*/) {
+  give_up(std::make_exception_ptr(usage_error(a.text)));
+  call_roll(&role::roll_call::abort, a.text);
+}
+
+// --- the compute thread
+
+bool bsp_run::find_work(unsigned thread) {
+  if (thread != 0) return false;
+  if (stop_wanted()) check_stop();
+  poll_store();
+  if (draining_) {
+    check_quiet();
+    return false;
+  }
+  return !jobs_.empty();
+}
+
+void bsp_run::check_quiet() {
+  if (!draining_ || running_ || over_) return;
+  tell(member_, &member::quiet);
+}
+
+void bsp_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto const next = jobs_.front();
+  jobs_.pop_front();
+  running_ = true;
+  std::visit(
+      [&]<class Job>(Job const& j) {
+        if (j.epoch == member_.epoch())
+          do_job(j, thread, lock);
+        else if constexpr (std::is_same_v<Job, role::bsp::save>)  // its epoch has ended
+          tell(member_, &member::saved, j.generation, false);
+      },
+      next);
+  running_ = false;
+  moved_ = true;
+  check_quiet();
+}
+
+// Restores the state of the epoch, from the store or from the program.
+void bsp_run::do_job(role::bsp::restore const& j, unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
+  auto const rank = static_cast<int>(j.place);
+  auto const size = static_cast<int>(j.members);
+  std::optional<std::uint64_t> step;
+  std::optional<std::string> no_store;
+  auto const read_part = [&](int part) {
+    auto bytes = store_->read(j.generation, static_cast<std::uint32_t>(part));
+    std::span<std::byte const> in(bytes);
+    step = bytes::get_varint(in);
+    bytes.erase(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(in.size()));
+    return bytes;
+  };
+  std::vector<int> neighbours;
+  lock.unlock();
+  auto const bad = thrown_by([&] {
+    neighbours = work_.neighbours(rank, size);
+    if (j.generation == 0) {
+      step = 0;
+      return work_.begin(rank, size);
+    }
+    try {
+      work_.load(read_part, static_cast<int>(store_->parts_of(j.generation)), rank, size);
+      if (!step) read_part(0);       // split() read no part
+    } catch (error const& unread) {  // an error of the store, or bytes that do not hold such a state
+      no_store = unread.what();
+    }
+  });
+  lock.lock();
+  if (over_) return;
+  if (bad) return fail(*bad);
+  // The report shows the checkpoint of an earlier run, not the one this run returns to after a
+  // loss.
+  if (!no_store && is_root() && store_ && j.generation == store_->costs().restored_generation)
+    store_->costs().restored_tasks = *step;
+  if (no_store)
+    tell(member_, &member::unreadable, j.epoch, *no_store);
+  else
+    tell(member_, &member::restored, j.epoch, *step, neighbours);
+}
+
+void bsp_run::receive_bundles() {
+  if (!mail_.opened().empty()) work_.receive(mail_.opened());
+}
+
+void bsp_run::do_job(role::bsp::compute const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto const members = static_cast<int>(member_.members().size());
+  auto const place = static_cast<int>(member_.place());
+  mail_.open(j.epoch, j.step, member_);
+  if (root_role_) tell(*root_role_, &root_role::begins, j.epoch, j.step, store_ && store_->due(now()));
+  auto made = mail_.empty(member_.members().size());
+  bool more = false;
+  double const begin = clocks_[thread].found;
+  lock.unlock();
+  auto const bad = thrown_by([&] {
+    receive_bundles();
+    more = work_.superstep(j.step, place, members, made, loops_);
+  });
+  double const end = now();
+  lock.lock();
+  clocks_[thread].busy += end - begin;
+  if (!engine_.owns_time()) clocks_.back().busy += loops_.take_seconds();
+  ++clocks_[thread].tasks;
+  ++supersteps_;
+  span(thread, observe::activity::compute, begin, end, j.step, 1);
+  if (over_ || draining_) return;
+  if (bad) return fail(*bad);
+  if (j.epoch != member_.epoch()) return;
+  mail_.filled(std::move(made));
+  auto list = empty_list();
+  if (root_role_) root_role_->on(rank_, role::bsp::bundle{j.epoch, j.step, more}, list);
+  member_.computed(j.epoch, more, mail_.addressees(), list);
   perform(list);
+  mail_.close();  // after its messages have been sent: others wait for them
+}
+
+// --- checkpoints
+
+// Saves the state and messages before the next superstep. Only packing delays the computation.
+void bsp_run::do_job(role::bsp::save const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
+  mail_.open(j.epoch, j.step, member_);
+  deferred_bytes part;
+  part.packed = store_->buffer();
+  part.packed.clear();
+  double const begin = now();
+  lock.unlock();
+  auto const bad = thrown_by([&] { receive_bundles(); });
+  double const packing = now();
+  if (!bad) {
+    bytes::put_varint(part.packed, j.step);
+    packing_may_wait const here(part);
+    work_.pack_part(part.packed);
+  }
+  double const end = now();
+  lock.lock();
+  clocks_[thread].busy += end - begin;
+  span(thread, observe::activity::compute, begin, end, j.step, 0);
+  if (over_ || draining_) return;
+  if (bad) return fail(*bad);
+  if (j.epoch != member_.epoch()) return tell(member_, &member::saved, j.generation, false);
+  auto& costs = store_->costs();
+  costs.serialise_seconds += end - packing;
+  costs.blocked_seconds += end - packing;
+  store_->write({j.generation, j.stamp, j.parts}, j.place, std::move(part));
+}
+
+void bsp_run::poll_store() {
+  if (!store_) return;
+  if (auto const w = store_->poll()) tell(member_, &member::saved, w->generation, w->error.empty());
+  if (!root_role_) return;
+  if (auto const w = store_->poll_commit())
+    tell(*root_role_, &root_role::committed, w->generation, w->error.empty());
 }
 
 // --- report and progress
@@ -296,19 +334,7 @@ std::string bsp_run::state() const {
 
 std::optional<checkpoint_report> bsp_run::checkpoint_costs() {
   if (!store_) return {};
-  store_->wait();
-  static_cast<void>(store_->poll());
-  static_cast<void>(store_->poll_commit());
-  auto all = store_->costs();
-  for (auto const& [rank, c] : costs_of_) {
-    all.blocked_seconds = std::max(all.blocked_seconds, c.blocked);
-    all.serialise_seconds += c.serialise;
-    all.code_seconds += c.code;
-    all.transfer_seconds += c.transfer;
-    all.write_seconds += c.write;
-    all.sync_seconds += c.sync;
-  }
-  return all;
+  return store_->costs_of_all();
 }
 
 void bsp_run::end_store(bool complete) {

@@ -138,6 +138,31 @@ void bsp_store::fall_back(std::uint64_t bad, std::uint64_t instead) {
       noting_.push_back(std::async(std::launch::async, [this, plan] { store_.note_attempt(plan); }));
 }
 
+void bsp_store::pack_costs(std::vector<std::byte>& out) const {
+  bytes::put_raw(out, stated_costs{costs_.blocked_seconds, costs_.serialise_seconds, costs_.code_seconds,
+                                   costs_.transfer_seconds, costs_.write_seconds, costs_.sync_seconds});
+}
+
+void bsp_store::add_costs(int rank, std::span<std::byte const> in) {
+  costs_of_[rank] = bytes::get_raw<stated_costs>(in);
+}
+
+checkpoint_report bsp_store::costs_of_all() {
+  wait();
+  static_cast<void>(poll());
+  static_cast<void>(poll_commit());
+  auto all = costs_;
+  for (auto const& [rank, c] : costs_of_) {
+    all.blocked_seconds = std::max(all.blocked_seconds, c.blocked);
+    all.serialise_seconds += c.serialise;
+    all.code_seconds += c.code;
+    all.transfer_seconds += c.transfer;
+    all.write_seconds += c.write;
+    all.sync_seconds += c.sync;
+  }
+  return all;
+}
+
 bool bsp_store::due(double now) {
   if (latest_ == 0) latest_ = start_ = now;
   interval_.ran(now - start_);

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <future>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +66,11 @@ class bsp_store : public call_store {
   /// beginning). If the run was resumed from `bad`, records that too, in the background.
   void fall_back(std::uint64_t bad, std::uint64_t instead);
   void wait();
+  /// What saving has cost this rank up to now, for the root; and what another rank has stated last.
+  void pack_costs(std::vector<std::byte>& out) const;
+  void add_costs(int rank, std::span<std::byte const> in);
+  /// After the call, on the root: of all ranks.
+  [[nodiscard]] checkpoint_report costs_of_all();
   /// The call has its result, so what was saved of later calls stays valid when this one is resumed.
   void complete();
 
@@ -76,6 +83,9 @@ class bsp_store : public call_store {
     std::uint64_t bytes = 0;
     deferred_bytes part;
     std::vector<std::byte> complete;
+  };
+  struct stated_costs {
+    double blocked = 0, serialise = 0, code = 0, transfer = 0, write = 0, sync = 0;
   };
   void write_now(done& d, std::uint32_t part) const;
   [[nodiscard]] storage::stored_generation const& find(std::uint64_t generation);
@@ -91,6 +101,7 @@ class bsp_store : public call_store {
   storage::generation_plan newest_;
   std::optional<storage::stored_generation> found_;  // the generation read last
   std::vector<storage::generation_plan> at_start_;   // generations that could be resumed from
+  std::map<int, stated_costs> costs_of_;             // of the other ranks
   double start_ = 0, latest_ = 0;                    // 0: not yet
 };
 

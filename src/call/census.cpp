@@ -103,7 +103,7 @@ class census_run final : public peer_run {
     lock.lock();
     last_moved_ = now();
     if (over_) return;
-    if (refusal) return call_roll(&role::roll_call::stop, *std::move(refusal));
+    if (refusal) return call_roll(&role::roll_call::close, *std::move(refusal));
     if (census_.all_hear) tell_all();
     call_roll(&role::roll_call::done, std::uint64_t{0});
   }

@@ -38,6 +38,11 @@ void encode(outcome const& o, std::vector<std::byte>& out);
 /// Throws protocol_error for bytes that encode() cannot have written.
 [[nodiscard]] outcome decode_outcome(std::span<std::byte const>& in);
 
+/// An action of the root: the run ends with this outcome on all ranks.
+struct close {
+  outcome how;
+  friend bool operator==(close const&, close const&) = default;
+};
 /// An action: the run is over on this rank.
 struct end {
   outcome how;

@@ -22,8 +22,9 @@ void roll_call::tell_all(call_message const& m, call_messages& out) const {
   for (rank_id r = 0; r < peers_.ranks(); ++r) out.push_back({r, m});
 }
 
-void roll_call::stop(outcome how, call_messages& out) {
+void roll_call::close(outcome how, call_messages& out) {
   if (finished_) return;
+  if (early() && how.how == outcome::status::done) outcome_.tasks = how.tasks;
   // An exception of a task or the sink is reported even if the run is stopped early.
   bool const threw = how.how == outcome::status::task_failed || how.how == outcome::status::sink_failed;
   if (stopping_) {
@@ -36,18 +37,17 @@ void roll_call::stop(outcome how, call_messages& out) {
 }
 
 void roll_call::done(std::uint64_t tasks, call_messages& out) {
-  if (early() && !finished_) outcome_.tasks = tasks;
-  stop({.how = outcome::status::done, .tasks = tasks}, out);
+  close({.how = outcome::status::done, .tasks = tasks}, out);
 }
 
-void roll_call::stop_early(call_messages& out) { stop({.how = outcome::status::stopped_early}, out); }
+void roll_call::stop_early(call_messages& out) { close({.how = outcome::status::stopped_early}, out); }
 
 void roll_call::source_failed(std::string text, call_messages& out) {
-  stop({.how = outcome::status::source_failed, .text = std::move(text)}, out);
+  close({.how = outcome::status::source_failed, .text = std::move(text)}, out);
 }
 
 void roll_call::sink_failed(std::uint64_t task, std::string text, call_messages& out) {
-  stop({.how = outcome::status::sink_failed, .task = task, .text = std::move(text)}, out);
+  close({.how = outcome::status::sink_failed, .task = task, .text = std::move(text)}, out);
 }
 
 void roll_call::blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out) {
@@ -55,20 +55,20 @@ void roll_call::blame(task_id task, std::vector<rank_id> const& ranks, call_mess
 }
 
 void roll_call::stop_for(blamed const& b, call_messages& out) {
-  stop({.how = outcome::status::task_failed,
-        .task = b.task,
-        .rank = b.ranks.empty() ? 0 : b.ranks.back(),
-        .more = b.more,
-        .text = text_of(b)},
-       out);
+  close({.how = outcome::status::task_failed,
+         .task = b.task,
+         .rank = b.ranks.empty() ? 0 : b.ranks.back(),
+         .more = b.more,
+         .text = text_of(b)},
+        out);
 }
 
 void roll_call::blame_work(task_id task, rank_id rank, std::string text, call_messages& out) {
-  stop({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
+  close({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
 }
 
 void roll_call::task_failed(task_id task, rank_id rank, std::string text, call_messages& out) {
-  stop({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
+  close({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
 }
 
 void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
@@ -84,11 +84,11 @@ void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
       bool const said_again = outcome_.task == f->task && outcome_.rank == from;
       if (!said_again) ++outcome_.more;
     }
-    stop({.how = outcome::status::task_failed, .task = f->task, .rank = from, .text = f->text}, out);
+    close({.how = outcome::status::task_failed, .task = f->task, .rank = from, .text = f->text}, out);
   } else if (std::holds_alternative<please_stop>(m)) {
     stop_early(out);
   } else if (auto const* l = std::get_if<part_lost>(&m)) {
-    stop({.how = outcome::status::part_lost, .rank = l->rank}, out);
+    close({.how = outcome::status::part_lost, .rank = l->rank}, out);
   } else if (auto const* b = std::get_if<blamed>(&m)) {
     stop_for(*b, out);
   } else if (std::holds_alternative<stopped>(m)) {

@@ -39,8 +39,9 @@ class roll_call {
   void blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out);
   /// The same for a skeleton whose work has no number: `text` names the work, `rank` was lost last.
   void blame_work(task_id task, rank_id rank, std::string text, call_messages& out);
-  /// The run ends with this outcome.
-  void stop(outcome how, call_messages& out);
+  /// The run ends with this outcome, unless it ends with another already. After an early end, `done` gives
+  /// the number of tasks that ran.
+  void close(outcome how, call_messages& out);
   /// The root has determined that this task fails the run; `rank` ran it last.
   void task_failed(task_id task, rank_id rank, std::string text, call_messages& out);
   void on(rank_id from, call_message const& m, call_messages& out);

@@ -163,7 +163,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void expect_fall_back(role::bsp::fall_back const& f);
   void expect_bad(std::uint64_t generation) const;
   void expect_refusal() const;
-  void expect_blame(role::bsp::blame const& b) const;
+  void expect_close(role::outcome const& how);
+  void expect_blame(role::outcome const& b) const;
 
   // Losses, counted the way superstep_watch should count them.
   void hear_of_loss(int rank);

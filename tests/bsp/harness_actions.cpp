@@ -41,11 +41,9 @@ void world::perform(int rank, role::bsp_actions& list, letter const& came) {
 void world::perform_for_root(int rank, role::bsp_action const& action) {
   require(rank == 0, "a member acts as the root");
   auto& n = at(rank);
-  if (auto const* done = std::get_if<act::complete>(&action)) {
-    require(!complete_, "the call completes twice");
-    complete_ = true;
-    if (scenario_->neighbours) gather_result();
-    call_roll(&role::roll_call::done, done->steps);
+  if (auto const* const close = std::get_if<role::close>(&action)) {
+    expect_close(close->how);
+    call_roll(&role::roll_call::close, close->how);
   } else if (auto const* end = std::get_if<act::no_more>(&action)) {
     role::bsp_actions list;
     n.role.no_more(end->epoch, list);
@@ -62,12 +60,6 @@ void world::perform_for_root(int rank, role::bsp_action const& action) {
     told_.clear();
     n.role.announce(open_);
     if (stop_heard_) saved_for_stop_ = open_;
-  } else if (std::holds_alternative<act::stop_early>(action)) {
-    require(stop_heard_, "the call ends early, but no rank asked for that");
-    require(scenario_->every == 0 || (saved_for_stop_ != 0 && saved_for_stop_ != open_ &&
-                                      !(committing_ && committing_->number == saved_for_stop_)),
-            "the call ends early before its latest state is saved");
-    call_roll(&role::roll_call::stop_early);
   } else if (auto const* b = std::get_if<act::abandon>(&action)) {
     require(b->generation == open_, "a checkpoint is abandoned that is not open");
     open_ = 0;
@@ -81,17 +73,29 @@ void world::perform_for_root(int rank, role::bsp_action const& action) {
     open_ = 0;
   } else if (auto const* f = std::get_if<act::fall_back>(&action)) {
     expect_fall_back(*f);
-  } else if (auto const* w = std::get_if<act::blame>(&action)) {
-    expect_blame(*w);
-    blamed_ = w->step;
-    failed_ = true;
-    call_roll(&role::roll_call::task_failed, w->step, w->rank, w->text);
   } else if (auto const* r = std::get_if<act::refuse>(&action)) {
     expect_refusal();
     refused_ = true;
     n.failure = r->text;
     n.ended = true;
     call_roll(&role::roll_call::abort, r->text);
+  }
+}
+
+void world::expect_close(role::outcome const& how) {
+  if (how.how == role::outcome::status::done) {
+    require(!complete_, "the call completes twice");
+    complete_ = true;
+    if (scenario_->neighbours) gather_result();
+  } else if (how.how == role::outcome::status::stopped_early) {
+    require(stop_heard_, "the call ends early, but no rank asked for that");
+    require(scenario_->every == 0 || (saved_for_stop_ != 0 && saved_for_stop_ != open_ &&
+                                      !(committing_ && committing_->number == saved_for_stop_)),
+            "the call ends early before its latest state is saved");
+  } else {
+    expect_blame(how);
+    blamed_ = how.task;
+    failed_ = true;
   }
 }
 
@@ -302,8 +306,8 @@ bool world::to_blame(superstep step) const {
   return scenario_->max_losses > 0 && losses_at(step).size() >= std::max(2U, scenario_->max_losses);
 }
 
-void world::expect_blame(act::blame const& b) const {
-  auto const step = losses_.contains(superstep{}) && b.step == 0 ? superstep{} : superstep{b.step};
+void world::expect_blame(role::outcome const& b) const {
+  auto const step = losses_.contains(superstep{}) && b.task == 0 ? superstep{} : superstep{b.task};
   auto const ranks = losses_at(step);
   require(to_blame(step), "a superstep is blamed that has not lost enough ranks");
   require(ranks.contains(b.rank), "a superstep is blamed for a rank that was not lost in it");

@@ -14,7 +14,7 @@ using mutation = basic_mutation<bsp_harness::fault>;
 // Changes the n-th action of kind A.
 template <class A, class How>
 void alter(mutation& m, int n, How how) {
-  change_nth<A>(m, n, [how](auto&, auto it) { how(std::get<A>(*it)); });
+  change_nth<A>(m, n, [how](auto&, auto it) { how(*action_as<A>(*it)); });
 }
 
 // Changes the n-th received message of type `Own`.
@@ -42,7 +42,10 @@ void blame_in_epoch(mutation& m, std::uint64_t epoch) {
       auto* const s = std::get_if<act::send>(&a);
       auto* const r = s == nullptr ? nullptr : std::get_if<act::restart>(&s->what);
       if (r != nullptr && r->epoch == epoch && m.nth(1)) {
-        a = act::blame{0, 1, "superstep 0 was running on each of the lost ranks 1, 2, 3, 4, 5, 6, 7, 8"};
+        a = role::close{{.how = role::outcome::status::task_failed,
+                         .task = 0,
+                         .rank = 1,
+                         .text = "superstep 0 was running on each of the lost ranks 1, 2, 3, 4, 5, 6, 7, 8"}};
         return;
       }
     }
@@ -81,8 +84,8 @@ std::vector<named_fault<mutation>> const faults{
     {"a part is saved for another generation",
      [](auto& m) { alter<act::save>(m, 1, [](auto& s) { ++s.generation; }); }},
     {"a part is saved a superstep late", [](auto& m) { alter<act::save>(m, 1, [](auto& s) { ++s.step; }); }},
-    {"the end is reported twice", [](auto& m) { twice<act::complete>(m, 1); }},
-    {"the end is not reported", [](auto& m) { drop_nth<act::complete>(m, 1); }},
+    {"the end is reported twice", [](auto& m) { twice<completes>(m, 1); }},
+    {"the end is not reported", [](auto& m) { drop_nth<completes>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
     // Decisions of the root.
@@ -98,14 +101,13 @@ std::vector<named_fault<mutation>> const faults{
     {"a store is refused too early",
      [](auto& m) { change_nth<act::fall_back>(m, 1, [](auto&, auto it) { *it = act::refuse{"no"}; }); }},
     // Supersteps that kill.
-    {"a superstep that kills is not blamed", [](auto& m) { drop_nth<act::blame>(m, 1); }, poison},
-    {"a superstep that kills is never blamed", [](auto& m) { never_wanted<act::blame>(m); }, poison},
-    {"another superstep is blamed", [](auto& m) { alter<act::blame>(m, 1, [](auto& b) { ++b.step; }); },
-     poison},
+    {"a superstep that kills is not blamed", [](auto& m) { drop_nth<blames>(m, 1); }, poison},
+    {"a superstep that kills is never blamed", [](auto& m) { never_wanted<blames>(m); }, poison},
+    {"another superstep is blamed", [](auto& m) { alter<blames>(m, 1, [](auto& b) { ++b.task; }); }, poison},
     {"a superstep is blamed for another rank",
-     [](auto& m) { alter<act::blame>(m, 1, [](auto& b) { b.rank = 0; }); }, poison},
+     [](auto& m) { alter<blames>(m, 1, [](auto& b) { b.rank = 0; }); }, poison},
     {"a lost rank is not named",
-     [](auto& m) { alter<act::blame>(m, 1, [](auto& b) { b.text.resize(b.text.rfind(',')); }); }, poison},
+     [](auto& m) { alter<blames>(m, 1, [](auto& b) { b.text.resize(b.text.rfind(',')); }); }, poison},
     {"a superstep is blamed for its first loss", [](auto& m) { blame_in_epoch(m, 2); }, poison},
     {"a superstep is blamed for its second loss", [](auto& m) { blame_in_epoch(m, 3); }, poison},
     {"members do not report that they join", [](auto& m) { never<act::joined>(m); }, poison},

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -37,12 +38,34 @@ struct basic_mutation : Fault {
   bool receives(world&, int, int to, message& m) override { return !received || received(to, m); }
 };
 
+/// Stands for the action `close` with this outcome, where a type of actions is expected.
+template <skel::role::outcome::status how>
+struct closes {};
+using completes = closes<skel::role::outcome::status::done>;
+using blames = closes<skel::role::outcome::status::task_failed>;
+
+template <class A>
+inline constexpr std::optional<skel::role::outcome::status> closed_by{};
+template <skel::role::outcome::status how>
+inline constexpr std::optional<skel::role::outcome::status> closed_by<closes<how>>{how};
+
+/// The action if it is an A (for closes<...>: its outcome), or null.
+template <class A, class Action>
+auto* action_as(Action& a) {
+  if constexpr (closed_by<A>) {
+    auto* const c = std::get_if<skel::role::close>(&a);
+    return c != nullptr && c->how.how == *closed_by<A> ? &c->how : nullptr;
+  } else {
+    return std::get_if<A>(&a);
+  }
+}
+
 /// Changes the n-th action of kind A. `how` receives the list and the action's iterator.
 template <class A, class Mutation, class How>
 void change_nth(Mutation& m, int n, How how) {
   m.wanted = [&m, n, how](auto& list) {
     for (auto it = list.begin(); it != list.end(); ++it)
-      if (std::holds_alternative<A>(*it) && m.nth(n)) {
+      if (action_as<A>(*it) != nullptr && m.nth(n)) {
         how(list, it);
         return;
       }
@@ -55,7 +78,7 @@ void drop_nth(Mutation& m, int n) {
 template <class A, class Mutation>
 void never_wanted(Mutation& m) {
   m.wanted = [](auto& list) {
-    std::erase_if(list, [](auto const& a) { return std::holds_alternative<A>(a); });
+    std::erase_if(list, [](auto const& a) { return action_as<A>(a) != nullptr; });
   };
 }
 template <class A, class Mutation>

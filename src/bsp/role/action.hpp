@@ -51,10 +51,6 @@ struct save {
 struct compute {
   std::uint64_t epoch = 0, step = 0;
 };
-/// On the root: no member continues after this many supersteps. The root's state is the result.
-struct complete {
-  std::uint64_t steps = 0;
-};
 
 // --- from the root ---
 
@@ -67,8 +63,6 @@ struct announce {
 struct no_more {
   std::uint64_t epoch = 0;
 };
-/// The call ends early, as a rank has asked for: a checkpoint of its latest state is there, or cannot be.
-struct stop_early {};
 /// A rank could not save its part: this generation remains incomplete.
 struct abandon {
   std::uint64_t generation = 0;
@@ -82,13 +76,6 @@ struct commit {
 struct fall_back {
   std::uint64_t bad = 0, instead = 0;
 };
-/// This superstep was running on each of several lost ranks, of which `rank` was lost last: it
-/// fails the run.
-struct blame {
-  std::uint64_t step = 0;
-  rank_id rank = 0;
-  std::string text{};
-};
 /// The store has nothing to resume the run from: the call fails on all ranks.
 struct refuse {
   std::string text{};
@@ -96,11 +83,10 @@ struct refuse {
 
 }  // namespace bsp
 
-/// Actions of the roles of a bsp call. The first four are common to all skeletons.
-using bsp_action =
-    std::variant<tell_root, drain, end, fail, bsp::send, bsp::keep, bsp::forget, bsp::restore, bsp::save,
-                 bsp::compute, bsp::complete, bsp::announce, bsp::no_more, bsp::stop_early, bsp::abandon,
-                 bsp::commit, bsp::fall_back, bsp::blame, bsp::refuse>;
+/// Actions of the roles of a bsp call. The first five are common to all skeletons.
+using bsp_action = std::variant<tell_root, close, drain, end, fail, bsp::send, bsp::keep, bsp::forget,
+                                bsp::restore, bsp::save, bsp::compute, bsp::announce, bsp::no_more,
+                                bsp::abandon, bsp::commit, bsp::fall_back, bsp::refuse>;
 using bsp_actions = std::vector<bsp_action>;
 
 }  // namespace skel::role

@@ -125,7 +125,7 @@ void bsp_member::complete(bsp_actions& out) {
   ++step_;
   if (config_.self != config_.root) return;
   complete_ = true;
-  out.emplace_back(bsp::complete{step_});
+  out.emplace_back(close{{.how = outcome::status::done, .tasks = step_}});
 }
 
 void bsp_member::begin_next(supersteps::iterator at, std::uint64_t generation, bsp_actions& out) {

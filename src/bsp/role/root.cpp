@@ -139,7 +139,10 @@ void bsp_root::blame(superstep_watch::verdict const& v, bsp_actions& out) {
   auto const what = v.work == watch_.first() ? step + ", or making the state for it," : step;
   text = what + " was running on each of the lost ranks " + text;
   stopped_ = true;
-  out.emplace_back(bsp::blame{v.work.value_or(0), v.ranks.empty() ? 0 : v.ranks.back(), std::move(text)});
+  out.emplace_back(close{{.how = outcome::status::task_failed,
+                          .task = v.work.value_or(0),
+                          .rank = v.ranks.empty() ? 0 : v.ranks.back(),
+                          .text = std::move(text)}});
 }
 
 // --- whether any member continues
@@ -246,11 +249,12 @@ void bsp_root::committed(std::uint64_t generation, bool well, bsp_actions& out) 
 
 void bsp_root::please_stop(bsp_actions& out) {
   wants_stop_ = true;
-  if (!config_.saves && !stopped_) out.emplace_back(bsp::stop_early{});
+  if (!config_.saves && !stopped_) out.emplace_back(close{{.how = outcome::status::stopped_early}});
 }
 
 void bsp_root::maybe_stop_after(std::uint64_t generation, bsp_actions& out) {
-  if (generation == last_saving_ && !stopped_) out.emplace_back(bsp::stop_early{});
+  if (generation == last_saving_ && !stopped_)
+    out.emplace_back(close{{.how = outcome::status::stopped_early}});
 }
 
 }  // namespace skel::role
