@@ -1,63 +1,50 @@
-// What both kinds of a farm call share, on one rank: the way from the source to the sink, the events of the
-// roles, progress and report.
+// What both kinds of a farm call share, on one rank: the way from the source to the sink, progress and
+// report.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/format.hpp"
-#include "call/collective_run.hpp"
-#include "call/loopback.hpp"
+#include "call/protocol_run.hpp"
 #include "setup.hpp"
 #include "sink.hpp"
+#include "skel/error.hpp"
 #include "stream.hpp"
 
 namespace skel::detail {
 
-/// `Roles` names the types of the roles: `root_role`, `member`, and their `message`, `action` and `actions`.
-template <class Roles>
-class farm_call : public collective_run {
+/// The derived class has in addition, with the engine's lock unless stated otherwise:
+/// - `add_tasks(farm_stream::supply const&)`: on the root, the source has produced more tasks;
+/// - `before_sink()`, without the lock, and `after_sink()`: around results that go to the sink;
+/// - `watch_tasks(double)`: ends this process if a task has run for longer than its time limit;
+/// - `name()`, `member_state()`, `root_state()`: for state().
+template <class P>
+class farm_call : public protocol_run<P> {
+  using base = protocol_run<P>;
+
  public:
-  void on_lost(int rank) override {
-    if (root_role_) {
-      tell_root_role(&root_role::lost, rank);
-      lost_ranks_ = static_cast<int>(root_role_->lost_ranks().size());
-    }
-    actions list;
-    member_.lost(rank, list);
-    perform(list);
-  }
-  void on_outside_loss(int rank) override {
-    if (root_role_) root_role_->from_outside(rank);
-  }
-  void on_tick(double t) override {
-    if (root_role_) tell_root_role(&root_role::tick);
-    actions list;
-    member_.tick(list);
-    perform(list);
-    check_stop();
-    watch_tasks(t);
-    watch_source(t);
-    watch(t);
-  }
+  void idle_work() override { drain_sink(); }
   [[nodiscard]] std::string state() const override;
   [[nodiscard]] farm_sink& sink() { return sink_; }
 
  protected:
-  using root_role = typename Roles::root_role;
-  using member = typename Roles::member;
-  using message = typename Roles::message;
-  using actions = typename Roles::actions;
+  friend base;
+  using base::call_, base::computes_, base::display_, base::draining_, base::engine_, base::key_,
+      base::last_moved_, base::over_, base::rank_, base::root_, base::root_role_, base::threads_;
+  using base::check_stop, base::is_root, base::now, base::self, base::show_progress, base::stop_wanted,
+      base::tell;
+  using typename base::actions;
+  using typename base::message;
+  using typename base::root_role;
 
   farm_call(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
-      : collective_run(ctx, call_options_of(options, "farm"), "farm"),
+      : base(ctx, call_options_of(options, "farm"), "farm"),
         work_(work),
         setup_(ctx, work, std::move(policy), options, root_),
         sink_(engine_, work, setup_.traits, ctx.is_root() ? setup_.options.checkpoint : std::nullopt,
@@ -68,54 +55,43 @@ class farm_call : public collective_run {
     computes_ = setup_.computes();
   }
 
-  // --- what differs
-  /// Called without the engine's lock, before results go to the sink; the others with it.
-  virtual void before_sink() {}
-  /// Performs the actions and delivers what they say to this rank itself. Empties the list.
-  virtual void perform(actions& list) = 0;
-  virtual void deliver(int from, message const& m, result_batch batch) = 0;
-  virtual void send_to(int to, message m) = 0;
-  /// On the root: the source has produced more tasks.
-  virtual void add_tasks(farm_stream::supply const& got) = 0;
-  /// The sink has received results.
-  virtual void after_sink() {}
-  /// Ends this process if a task has run for longer than its time limit.
-  virtual void watch_tasks(double t) = 0;
-  /// For state(): what this rank does, and what its root role does.
-  [[nodiscard]] virtual std::string member_state() const = 0;
-  [[nodiscard]] virtual std::string root_state() const = 0;
+  // --- of protocol_run
+  void arrived(int from, message const& /*m*/) {
+    if (from != rank_ && heard_.insert(from).second) last_moved_ = now();
+  }
+  void lost(int rank, actions& out) {
+    base::lost(rank, out);
+    if (root_role_) lost_ranks_ = static_cast<int>(root_role_->lost_ranks().size());
+  }
+  /// Payloads are bytes already: memory has run out.
+  [[noreturn]] void not_packed(message const& /*m*/, std::string const& text) { throw error(text); }
+  void ticked(double t) {
+    self().watch_tasks(t);
+    watch_source(t);
+  }
+  void show() {}  // drain_sink() does, without the lock
+  [[nodiscard]] bool sees_progress() const { return true; }
+  [[nodiscard]] role::outcome outcome_of(role::outcome how) const {
+    how.task = work_.task_at(how.task);
+    return how;
+  }
+  template <class A>
+    requires std::same_as<A, typename P::leave_out>
+  void act(A& a, result_batch* /*with*/) {
+    if (setup_.traits.ordered) sink_.push_left_out(a.task);
+    ++failed_tasks_;
+    left_out_.push_back({work_.task_at(a.task), a.rank, a.times, std::move(a.text), a.ended_ranks});
+  }
+  /// The payloads of the tasks that the message gives to this rank; the root has all payloads.
+  void keep_payloads(message const& m, std::span<std::byte const> body, transport::packet& whole) {
+    if (!is_root() && stream_.carries_tasks() && !given_tasks(m).empty())
+      stream_.store(given_tasks(m), body, whole);
+  }
+  void pack_payloads(message const& m, std::vector<std::byte>& out) {
+    if (stream_.carries_tasks() && !given_tasks(m).empty()) stream_.pack(given_tasks(m), out);
+  }
 
-  // --- shared
-  /// Delivers an event to the root role, e.g. `tell_root_role(&root_role::lost, rank)`, and performs its
-  /// actions.
-  template <class... Parameters, class... Arguments>
-  void tell_root_role(void (root_role::*event)(Parameters...), Arguments&&... arguments) {
-    actions list;
-    set_time();
-    ((*root_role_).*event)(std::forward<Arguments>(arguments)..., list);
-    perform(list);
-  }
-  /// Before an event of a root role that knows the time.
-  void set_time() {
-    if constexpr (requires(root_role& r) { r.at(0.0); }) root_role_->at(now());
-  }
-  /// Performs an action that both kinds of a call have; false if it is another one.
-  [[nodiscard]] bool perform_shared(typename Roles::action& a);
-  void deliver_own() {
-    to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, std::move(own.batch)); });
-  }
-  /// The call message of this type within `m`, or null.
-  template <class Call>
-  [[nodiscard]] static Call const* as_call(message const& m) {
-    auto const* const call = std::get_if<role::call_message>(&m);
-    return call == nullptr ? nullptr : std::get_if<Call>(call);
-  }
-  /// On the arrival of a message of another rank: handles what follows its head. `rest`: the bytes behind
-  /// the head. False: the rank makes another call, so nothing must be delivered.
-  [[nodiscard]] bool accept_message(int from, message const& m, std::span<std::byte const> rest,
-                                    transport::packet& whole);
-  /// Packs what follows the head of `m` and sends both to another rank.
-  void post_message(int to, message const& m, transport::packet body, double begin);
+  // --- source and sink
   void supply();
   void watch_source(double t);
   void drain_sink();
@@ -123,7 +99,6 @@ class farm_call : public collective_run {
   void resize_window() {
     if (sink_.window().limited()) root_role_->resize_window(sink_.window().tasks(stream_.task_bytes()));
   }
-  void abort(std::string const& text) override { tell_root_role(&root_role::abort, text); }
   /// An idle thread's duties between two quanta, without the lock.
   void after_work() {
     drain_sink();
@@ -132,6 +107,8 @@ class farm_call : public collective_run {
     std::lock_guard const lock(engine_.mutex());
     check_stop();
   }
+
+  void abort(std::string const& text) override { tell(*root_role_, &root_role::abort, text); }
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool /*last*/) const override {
     s.done = sink_.sunk() + failed_tasks_;
@@ -140,29 +117,12 @@ class farm_call : public collective_run {
     s.lost_ranks = lost_ranks_;
   }
 
-  struct own_message {
-    message what;
-    result_batch batch;
-  };
   farm_work& work_;
   farm_setup setup_;
-  member member_;
-  std::optional<root_role> root_role_;  // on the root
-  farm_sink sink_;                      // used on the root
+  farm_sink sink_;  // used on the root
   farm_stream stream_;
-  loopback<own_message> to_self_;
 
  private:
-  void please_stop() override {
-    if (root_role_) {
-      tell_root_role(&root_role::stop_early);
-      return;
-    }
-    actions list;
-    member_.please_stop(list);
-    perform(list);
-  }
-
   std::atomic<double> source_since_{0};         // a thread is inside the source since then; 0: none is
   bool source_blamed_ = false;                  // it has been said that it blocks
   std::unordered_set<int> heard_;               // ranks that have taken part in this run so far
@@ -171,55 +131,8 @@ class farm_call : public collective_run {
   std::atomic<std::uint64_t> failed_tasks_{0};  // likewise
 };
 
-template <class Roles>
-bool farm_call<Roles>::perform_shared(typename Roles::action& a) {
-  if (auto* const s = std::get_if<typename Roles::send>(&a)) {
-    send_to(s->to, std::move(s->what));
-  } else if (auto* const t = std::get_if<role::tell_root>(&a)) {
-    send_to(root_, std::move(t->what));
-  } else if (auto* const l = std::get_if<typename Roles::leave_out>(&a)) {
-    if (setup_.traits.ordered) sink_.push_left_out(l->task);
-    ++failed_tasks_;
-    left_out_.push_back({work_.task_at(l->task), l->rank, l->times, std::move(l->text), l->ended_ranks});
-  } else if (std::holds_alternative<role::drain>(a)) {
-    draining_ = true;
-  } else if (auto const* const end = std::get_if<role::end>(&a)) {
-    auto how = end->how;
-    how.task = work_.task_at(how.task);
-    end_with(how);
-  } else if (auto const* const failure = std::get_if<role::fail>(&a)) {
-    fail_with(*failure);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-template <class Roles>
-bool farm_call<Roles>::accept_message(int from, message const& m, std::span<std::byte const> rest,
-                                      transport::packet& whole) {
-  if (heard_.insert(from).second) last_moved_ = now();
-  if (is_root()) {
-    if (auto const* const h = as_call<role::hello>(m); h != nullptr && of_another_call(from, h->call_hash))
-      return false;
-    if (as_call<role::stopped>(m) != nullptr) add_stats(unpack_stats(from, rest));
-  } else if (stream_.carries_tasks() && !given_tasks(m).empty()) {  // the root has all payloads
-    stream_.store(given_tasks(m), rest, whole);
-  }
-  return true;
-}
-
-template <class Roles>
-void farm_call<Roles>::post_message(int to, message const& m, transport::packet body, double begin) {
-  if (stream_.carries_tasks() && !given_tasks(m).empty())
-    stream_.pack(given_tasks(m), body.body());
-  else if (as_call<role::stopped>(m) != nullptr)
-    pack_stats(own_stats(), body.body());
-  post(to, m, std::move(body), begin);
-}
-
-template <class Roles>
-void farm_call<Roles>::supply() {
+template <class P>
+void farm_call<P>::supply() {
   auto const turn = stream_.turn();
   if (!turn) return;
   std::unique_lock lock(engine_.mutex());
@@ -232,15 +145,15 @@ void farm_call<Roles>::supply() {
   auto const got = stream_.pull(pooled, lock);
   source_since_ = 0;
   if (got.error)
-    tell_root_role(&root_role::source_failed, *got.error);
+    tell(*root_role_, &root_role::source_failed, *got.error);
   else
-    add_tasks(got);
+    self().add_tasks(got);
 }
 
 // A source that waits for results of its own farm may wait for ever: the tasks that it has produced in this
 // pull are not given yet, and on one thread no other ones run either.
-template <class Roles>
-void farm_call<Roles>::watch_source(double t) {
+template <class P>
+void farm_call<P>::watch_source(double t) {
   constexpr double patience = 10;
   double const since = source_since_;
   if (since == 0 || over_ || source_blamed_ || t - std::max(since, last_moved_) < patience) return;
@@ -256,10 +169,10 @@ void farm_call<Roles>::watch_source(double t) {
       t - since, static_cast<unsigned long long>(waiting));
 }
 
-template <class Roles>
-void farm_call<Roles>::drain_sink() {
+template <class P>
+void farm_call<P>::drain_sink() {
   if (!is_root()) return;
-  before_sink();
+  self().before_sink();
   auto const mine = sink_.turn();
   if (!mine) return;
   if (display_) show_progress(false);
@@ -272,22 +185,22 @@ void farm_call<Roles>::drain_sink() {
       },
       [this] { engine_.helper().rest(false); },  // it may take its time
       [this, before = sink_.sunk()](auto const& progress, double begin, task_id first) mutable {
-        span(threads_ + 1, observe::activity::sink, begin, now(), work_.task_at(first),
-             progress.sunk - before);
+        base::span(threads_ + 1, observe::activity::sink, begin, now(), work_.task_at(first),
+                   progress.sunk - before);
         before = progress.sunk;
-        actions list;
-        set_time();
+        auto list = base::empty_list();
+        base::set_time();
         if (progress.error) root_role_->sink_failed(progress.error->first, progress.error->second, list);
         resize_window();
         root_role_->sunk(progress.sunk, progress.next, list);
         if (progress.stop) root_role_->stop_early(list);
-        perform(list);
-        after_sink();
+        base::perform(list);
+        self().after_sink();
       });
 }
 
-template <class Roles>
-void farm_call<Roles>::describe(report& r) const {
+template <class P>
+void farm_call<P>::describe(report& r) const {
   r.skeleton = "farm";
   if (root_role_) r.lost_ranks = root_role_->lost_ranks();
   r.failed_tasks = left_out_;
@@ -295,15 +208,15 @@ void farm_call<Roles>::describe(report& r) const {
             [](auto const& a, auto const& b) { return a.task < b.task; });
 }
 
-template <class Roles>
-std::string farm_call<Roles>::state() const {
+template <class P>
+std::string farm_call<P>::state() const {
   auto text = detail::format("rank {}: farm {} (context {}, {}): {}", rank_, key_.number, key_.context,
-                             Roles::name(setup_), member_state());
+                             self().name(), self().member_state());
   if (!root_role_) {
     if (!heard_.contains(root_)) text += "; nothing heard from the root in this call";
     return text;
   }
-  text += detail::format("; root: {}, {} recorded, {} in the sink, {} in the pool", root_state(),
+  text += detail::format("; root: {}, {} recorded, {} in the sink, {} in the pool", self().root_state(),
                          root_role_->recorded(), sink_.sunk(), root_role_->pooled());
   if (double const since = source_since_; since > 0)
     text += detail::format(", inside its source for {:.0f} s", now() - since);

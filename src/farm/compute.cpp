@@ -19,10 +19,8 @@ constexpr std::size_t quantum_bytes = std::size_t{128} * 1024;
 
 bool farm_run::find_work(unsigned thread) {
   auto& t = state_[thread];
-  if (!t.todo && (computes_ || member_.held().has_work())) {  // a root that serves may be the last one left
-    member_.idle(t.pace.limit(), t.wanted);
-    perform(t.wanted, &t);
-  }
+  if (!t.todo && (computes_ || member_.held().has_work()))  // a root that serves may be the last one left
+    tell_member(t, &member::idle, t.pace.limit());
   return t.todo.has_value();
 }
 
@@ -100,29 +98,24 @@ void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t d
   bool part = !error && !rest.empty();
   last_moved_ = now();
   if (root_role_) sink_.help().did_own_tasks(t.pace.cost(), last_moved_);
-  role::farm_actions list;
-  if (!front.empty()) {
-    member_.finished(front, error || part ? 0 : t.pace.limit(), list);
-    perform(list, &t);
-  }
+  if (!front.empty()) tell_member(t, &member::finished, front, error || part ? 0 : t.pace.limit());
   if (error) {
     task_id const id = rest.first;
     rest.take_front(1);
     ++done;
     part = goes_on && !rest.empty();
     if (goes_on)
-      member_.threw(id, std::move(error->text), list);
+      tell_member(t, &member::threw, id, std::move(error->text));
     else
-      member_.failed(id, std::move(error->text), rest, list);
+      tell_member(t, &member::failed, id, std::move(error->text), rest);
   }
   if (part && draining_) {
-    member_.finished(rest, 0, list);  // stopped in the middle: the rest does not run
+    tell_member(t, &member::finished, rest, 0);  // stopped in the middle: the rest does not run
   } else if (part) {
     t.todo = rest;
     if (stream_.carries_tasks())
       t.payloads.erase(t.payloads.begin(), t.payloads.begin() + static_cast<std::ptrdiff_t>(done));
   }
-  perform(list, &t);
 }
 
 // Called with the lock held, by whichever thread drives communication.
@@ -153,9 +146,7 @@ void farm_run::end_for(task_id id) {
     abort(detail::format("task {} {} on the root, which no rank can replace", task, text));
     return;
   }
-  role::farm_actions list;
-  member_.threw(id, "it " + text, list);
-  perform(list);
+  tell(member_, &member::threw, id, "it " + text);
 }
 
 void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch) {

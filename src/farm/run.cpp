@@ -59,10 +59,8 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
     lock.lock();
   }
   sink_.push_restored();
-  if (root_role_) tell_root_role(&role::farm_root::begin);
-  role::farm_actions list;
-  member_.begin(list);
-  perform(list);
+  if (root_role_) tell(*root_role_, &root_role::begin);
+  tell(member_, &member::begin);
 }
 
 // --- source and sink
@@ -79,68 +77,26 @@ void farm_run::weigh_help() {
   bool const hold = sink_.help().costs_more_than_it_brings(now());
   if (hold == root_role_->book().dealer.holds_back()) return;
   sink_.help().hold_back(hold);
-  tell_root_role(&role::farm_root::hold_back, hold);
+  tell(*root_role_, &root_role::hold_back, hold);
 }
 
 // --- roles and messages
 
-void farm_run::perform(role::farm_actions& list, thread_state* thread) {
-  for (auto& a : list) perform(a, thread);
-  list.clear();
-  sink_released();
-  deliver_own();
+bool farm_run::sends(int to, message const& m) const {
+  // After an overrun this process ends in a moment: the root must miss it.
+  return to == rank_ || !must_end_ || as_call<role::stopped>(m) == nullptr;
 }
 
-void farm_run::perform(role::farm_action& action, thread_state* thread) {
-  if (auto* const e = std::get_if<role::farm::execute>(&action)) {
-    thread->todo = e->range;
-    stream_.fetch(e->range,
-                  thread->payloads);  // now, because they are dropped if another rank is first with them
-  } else if (auto* const r = std::get_if<role::farm::record>(&action)) {
-    append(accepted_, r->range);
-  } else if (auto const* const v = std::get_if<role::farm::accept>(&action)) {
-    sink_.push(audits_->accept(v->task, v->version), {{v->task, 1, 1}});
-  } else if (auto const* const w = std::get_if<role::farm::release>(&action)) {
-    audits_->release(w->rank);
-  } else if (auto const* const d = std::get_if<role::farm::discard>(&action)) {
-    audits_->discard(d->rank);
-    if (d->rank == sender_) accepted_.clear();
-  } else if (auto* const f = std::get_if<role::farm::forget>(&action)) {
-    stream_.forget(f->range);
-    if (root_role_->may_run_twice()) member_.drop(f->range);  // another rank was first with them
-  } else if (perform_shared(action) && std::holds_alternative<role::drain>(action)) {
-    unsent_.clear();
-    stream_.clear();
-  }
-}
-
-// With audits: results that need not wait any more go to the sink.
-void farm_run::sink_released() {
-  if (!audits_) return;
-  for (auto& held : audits_->take_released()) sink_.push(std::move(held.batch), held.accepted);
-  recorded_ = root_role_->recorded();
-}
-
-void farm_run::send_to_self(farm_message m) {
+void farm_run::send_to_self(message m) {
   auto const* const results = std::get_if<role::farm::results>(&m);
-  if (results == nullptr) {
-    to_self_.push({std::move(m), {}});
-    return;
-  }
+  if (results == nullptr) return farm_call::send_to_self(std::move(m));
   // One message per batch, since batches stay objects and cannot be joined. The last one requests more.
   auto batches = unsent_.take_all();
   for (auto& b : batches)
-    to_self_.push({role::farm::results{b.ranges, &b == &batches.back() ? results->wanted : 0}, std::move(b)});
+    push_to_self(role::farm::results{b.ranges, &b == &batches.back() ? results->wanted : 0}, std::move(b));
 }
 
-void farm_run::send_to(int to, farm_message m) {
-  if (to == rank_) {
-    send_to_self(std::move(m));
-    return;
-  }
-  // After an overrun this process ends in a moment: the root must miss it.
-  if (must_end_ && as_call<role::stopped>(m) != nullptr) return;
-  double const begin = span_begin();
+transport::packet farm_run::pack(int /*to*/, message& m) {
   transport::packet body;
   if (auto* const results = std::get_if<role::farm::results>(&m)) {
     task_id const first = unsent_.first_task();
@@ -153,49 +109,21 @@ void farm_run::send_to(int to, farm_message m) {
       unsent_.clear();
       m = call_message(role::failed{first, *bad});
     }
+  } else {
+    pack_payloads(m, body.body());
   }
-  post_message(to, m, std::move(body), begin);
+  return body;
 }
 
-// The only place that decides which role answers a message.
-void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
-  if (moves_the_run(m)) last_moved_ = now();
-  role::farm_actions list;
-  if (is_root() && for_root_role(m)) {
-    accepted_.clear();
-    sender_ = from;
-    if (audits_ && std::holds_alternative<role::farm::results>(m)) {
-      auto const bad = thrown_by([&] {
-        root_role_->compared(audits_->versions(batch, [&](task_id id) { return root_role_->compares(id); }));
-      });
-      if (bad) return deliver(from, call_message(role::failed{batch.ranges.front().first, *bad}), {});
-    }
-    root_role_->at(now());
-    root_role_->on(from, m, list);
-    for (auto& a : list) perform(a, nullptr);
-    if (!accepted_.empty() && audits_)
-      audits_->hold(from, std::move(batch), accepted_);
-    else if (!accepted_.empty())
-      sink_.push(std::move(batch), accepted_);
-    accepted_.clear();
-    sink_released();
-    return;
-  }
-  member_.on(from, m, list);
-  for (auto& a : list) perform(a, nullptr);
-  if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();
-}
-
-void farm_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
+result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> body,
+                              transport::packet& whole) {
   if (constexpr unsigned often = 64; root_role_ && ++received_ % often == 0)
     root_role_->message_cost(engine_.driver().seconds_per_message());
-  auto const size = body.size();
-  auto m = role::decode<farm_message>(body);
-  if (!accept_message(from, m, body, whole)) return;
+  keep_payloads(m, body, whole);
   result_batch batch;
   if (auto const* const results = std::get_if<role::farm::results>(&m)) {
     batch.ranges = results->ranges;
-    whole.drop_front(size - body.size());
+    whole.drop_front(whole.size() - body.size());
     batch.packed = std::move(whole);
     if (rank_check_ && thrown_by([&] { rank_check_->keep(from, batch); })) rank_check_.reset();
   } else if (auto const* const stock = std::get_if<role::farm::stock>(&m);
@@ -205,10 +133,79 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
   }
   if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && root_role_)
     give->ranges = root_role_->book().tasks.not_recorded(give->ranges);
-  bool const ran = root_role_ && root_role_->runs(from);
-  deliver(from, m, std::move(batch));
-  deliver_own();
-  if (ran && !root_role_->runs(from)) last_moved_ = now();
+  ran_ = root_role_ && root_role_->runs(from);
+  return batch;
+}
+
+void farm_run::received(int from) {
+  if (ran_ && !root_role_->runs(from)) last_moved_ = now();
+}
+
+// The only place that decides which role answers a message.
+void farm_run::route(int from, message const& m, result_batch& batch, actions& out) {
+  if (moves_the_run(m)) last_moved_ = now();
+  if (!is_root() || !for_root_role(m)) {
+    member_.on(from, m, out);
+    return;
+  }
+  accepted_.clear();
+  sender_ = from;
+  if (audits_ && std::holds_alternative<role::farm::results>(m)) {
+    auto const bad = thrown_by([&] {
+      root_role_->compared(audits_->versions(batch, [&](task_id id) { return root_role_->compares(id); }));
+    });
+    if (bad) return root_role_->on(from, call_message(role::failed{batch.ranges.front().first, *bad}), out);
+  }
+  root_role_->on(from, m, out);
+}
+
+void farm_run::answered(int from, message const& m, result_batch& batch) {
+  if (!is_root() || !for_root_role(m)) {
+    if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();
+    return;
+  }
+  if (!accepted_.empty() && audits_)
+    audits_->hold(from, std::move(batch), accepted_);
+  else if (!accepted_.empty())
+    sink_.push(std::move(batch), accepted_);
+  accepted_.clear();
+  sink_released();
+}
+
+// --- actions
+
+void farm_run::act(role::farm::execute const& a, result_batch* /*batch*/) {
+  asking_->todo = a.range;
+  stream_.fetch(a.range,
+                asking_->payloads);  // now, because they are dropped if another rank is first with them
+}
+
+void farm_run::act(role::farm::accept const& a, result_batch* /*batch*/) {
+  sink_.push(audits_->accept(a.task, a.version), {{a.task, 1, 1}});
+}
+
+void farm_run::act(role::farm::release const& a, result_batch* /*batch*/) { audits_->release(a.rank); }
+
+void farm_run::act(role::farm::discard const& a, result_batch* /*batch*/) {
+  audits_->discard(a.rank);
+  if (a.rank == sender_) accepted_.clear();
+}
+
+void farm_run::act(role::farm::forget const& a, result_batch* /*batch*/) {
+  stream_.forget(a.range);
+  if (root_role_->may_run_twice()) member_.drop(a.range);  // another rank was first with them
+}
+
+void farm_run::drained(bool /*early*/) {
+  unsent_.clear();
+  stream_.clear();
+}
+
+// With audits: results that need not wait any more go to the sink.
+void farm_run::sink_released() {
+  if (!audits_) return;
+  for (auto& held : audits_->take_released()) sink_.push(std::move(held.batch), held.accepted);
+  recorded_ = root_role_->recorded();
 }
 
 // --- report

@@ -13,8 +13,6 @@
 
 namespace skel::detail {
 
-using role::team_message;
-
 namespace {
 // A rank whose task runs over its time limit ends this many seconds later. Skeleton calls of the others of
 // its team are cancelled meanwhile.
@@ -48,9 +46,7 @@ void team_farm_run::begin(std::unique_lock<std::mutex>& lock) {
     lock.lock();
     add_tasks(*setup_.traits.tasks, true, sizes);
   }
-  role::team_actions list;
-  member_.begin(list);
-  perform(list);
+  tell(member_, &member::begin);
 }
 
 // --- the compute thread
@@ -87,9 +83,7 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
   last_moved_ = now();
   if (over_) return;
   result_ = std::move(out);
-  role::team_actions list;
-  member_.ended(std::move(failure), list);
-  perform(list);
+  tell(member_, &member::ended, std::move(failure));
   result_ = {};
 }
 
@@ -146,9 +140,7 @@ void team_farm_run::watch_tasks(double t) {
   auto const text = detail::format("it has run for longer than its time limit of {} s", *limit);
   if (overran_ == 0 && t - began_ > *limit) {
     overran_ = t;
-    role::team_actions list;
-    member_.overran(text, list);
-    perform(list);
+    tell(member_, &member::overran, text);
   } else if (overran_ > 0 && t - overran_ > grace_seconds) {
     auto const id = static_cast<unsigned long long>(member_.job()->task.first);
     std::fprintf(stderr, "skel: rank %d: task %llu: %s, so this rank ends\n", rank_, id, text.c_str());
@@ -172,82 +164,63 @@ team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last)
 
 void team_farm_run::add_tasks(std::uint64_t available, bool ended, wanted_sizes const& sizes) {
   if (sizes.error)
-    tell_root_role(&role::team_root::source_failed, *sizes.error);
+    tell(*root_role_, &root_role::source_failed, *sizes.error);
   else
-    tell_root_role(&role::team_root::supplied, available, ended, std::span<int const>(sizes.ranks),
-                   std::span<double const>(sizes.costs));
+    tell(*root_role_, &root_role::supplied, available, ended, std::span<int const>(sizes.ranks),
+         std::span<double const>(sizes.costs));
 }
 
 // --- roles and messages
 
-void team_farm_run::perform(role::team_actions& list) {
-  for (auto& a : list) perform(a);
-  list.clear();
-  deliver_own();
+void team_farm_run::act(role::team::begin& a, result_batch* /*batch*/) {
+  todo_ = std::move(a.what);
+  engine_.calls().work_arrived().notify_all();
 }
 
-void team_farm_run::perform(role::team_action& action) {
-  if (auto* const b = std::get_if<role::team::begin>(&action)) {
-    todo_ = std::move(b->what);
-    engine_.calls().work_arrived().notify_all();
-  } else if (auto* const q = std::get_if<role::team::abandon>(&action)) {
-    abandon(q->because_of, q->text);
-  } else if (auto* const a = std::get_if<role::team::accept>(&action)) {
-    ++tasks_of_[a->ranks];
-    auto batch = std::move(kept_.extract(a->job).mapped());
-    batch.ranges = {{a->task, 1, 1}};
-    auto const all = batch.ranges;
-    sink_.push(std::move(batch), all);
-    last_moved_ = now();
-  } else if (auto const* const d = std::get_if<role::team::drop>(&action)) {
-    kept_.erase(d->job);
-  } else if (auto const* const f = std::get_if<role::team::forget>(&action)) {
-    stream_.forget({f->task, 1, 1});
-  } else {
-    static_cast<void>(perform_shared(action));
-  }
+void team_farm_run::act(role::team::accept const& a, result_batch* /*batch*/) {
+  ++tasks_of_[a.ranks];
+  auto batch = std::move(kept_.extract(a.job).mapped());
+  batch.ranges = {{a.task, 1, 1}};
+  auto const all = batch.ranges;
+  sink_.push(std::move(batch), all);
+  last_moved_ = now();
 }
 
-void team_farm_run::send_to(int to, team_message m) {
-  auto const* const ended = std::get_if<role::team::ended>(&m);
+void team_farm_run::send_to_self(message m) {
+  result_batch batch;
+  if (std::holds_alternative<role::team::ended>(m)) batch.packed = std::move(result_);
+  push_to_self(std::move(m), std::move(batch));
+}
+
+transport::packet team_farm_run::pack(int /*to*/, message& m) {
+  if (std::holds_alternative<role::team::ended>(m)) return std::move(result_);
   transport::packet body;
-  if (ended != nullptr) body = std::move(result_);
-  if (to == rank_) {
-    result_batch batch;
-    batch.packed = std::move(body);
-    to_self_.push({std::move(m), std::move(batch)});
-    return;
-  }
-  double const begin = span_begin();
-  post_message(to, m, std::move(body), begin);
+  pack_payloads(m, body.body());
+  return body;
 }
 
-void team_farm_run::deliver(int from, team_message const& m, result_batch batch) {
-  role::team_actions list;
-  if (!is_root() || !for_root_role(m)) {
-    if (std::holds_alternative<role::team::run>(m)) last_moved_ = now();
-    member_.on(from, m, list);
-  } else {
-    if (auto const* const ended = std::get_if<role::team::ended>(&m);
-        ended != nullptr && root_role_->awaits_result(from, ended->job))
-      kept_[ended->job] = std::move(batch);
-    root_role_->on(from, m, list);
-  }
-  for (auto& a : list) perform(a);
-}
-
-void team_farm_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
-  auto const size = body.size();
-  auto const m = role::decode<team_message>(body);
-  if (!accept_message(from, m, body, whole)) return;
+result_batch team_farm_run::unpack(int /*from*/, message& m, std::span<std::byte const> body,
+                                   transport::packet& whole) {
+  keep_payloads(m, body, whole);
   result_batch batch;
   if (std::holds_alternative<role::team::ended>(m)) {
-    whole.drop_front(size - body.size());
+    whole.drop_front(whole.size() - body.size());
     batch.packed = std::move(whole);
     last_moved_ = now();
   }
-  deliver(from, m, std::move(batch));
-  deliver_own();
+  return batch;
+}
+
+void team_farm_run::route(int from, message const& m, result_batch& batch, actions& out) {
+  if (!is_root() || !for_root_role(m)) {
+    if (std::holds_alternative<role::team::run>(m)) last_moved_ = now();
+    member_.on(from, m, out);
+    return;
+  }
+  if (auto const* const ended = std::get_if<role::team::ended>(&m);
+      ended != nullptr && root_role_->awaits_result(from, ended->job))
+    kept_[ended->job] = std::move(batch);
+  root_role_->on(from, m, out);
 }
 
 // --- report
