@@ -92,8 +92,10 @@ void farm_run::send_to_self(message m) {
   if (results == nullptr) return farm_call::send_to_self(std::move(m));
   // One message per batch, since batches stay objects and cannot be joined. The last one requests more.
   auto batches = unsent_.take_all();
-  for (auto& b : batches)
-    push_to_self(role::farm::results{b.ranges, &b == &batches.back() ? results->wanted : 0}, std::move(b));
+  for (auto& b : batches) {
+    message part = role::farm::results{b.ranges, &b == &batches.back() ? results->wanted : 0};
+    push_to_self(std::move(part), std::move(b));
+  }
 }
 
 transport::packet farm_run::pack(int /*to*/, message& m) {
