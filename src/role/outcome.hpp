@@ -41,7 +41,6 @@ void encode(outcome const& o, std::vector<std::byte>& out);
 /// An action of the root: the run ends with this outcome on all ranks.
 struct close {
   outcome how;
-  friend bool operator==(close const&, close const&) = default;
 };
 /// An action: the run is over on this rank.
 struct end {
