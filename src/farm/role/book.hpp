@@ -56,7 +56,7 @@ struct farm_book {
   /// Restored results must belong to tasks of this source, or the run could never be complete.
   [[nodiscard]] bool restored_exist(farm_actions& out);
   /// The run ends so, unless it has ended before.
-  void close(outcome how, farm_actions& out) { roll_step(out, &roll_call::stop, std::move(how)); }
+  void close(outcome how, farm_actions& out) { roll_step(out, &roll_call::close, std::move(how)); }
   /// Performs a step of the roll call and sends its messages.
   template <class... Parameters, class... Arguments>
   void roll_step(farm_actions& out, void (roll_call::*step)(Parameters...), Arguments&&... arguments) {
