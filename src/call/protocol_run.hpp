@@ -102,7 +102,7 @@ class protocol_run : public collective_run {
   void show() {
     if (display_) show_progress(false);
   }
-  /// All actions of an event that is no message have been performed.
+  /// All actions of an event have been performed.
   void performed() {}
   /// Nothing more is started. `early`: the results so far are needed.
   void drained(bool /*early*/) {}
@@ -125,7 +125,6 @@ class protocol_run : public collective_run {
   /// Performs the actions and then delivers what this rank has sent to itself. Empties the list.
   void perform(actions& list, cargo* with = nullptr) {
     carry_out(list, with);
-    self().performed();
     deliver_own();
   }
   void send(int to, message m);
@@ -188,6 +187,7 @@ class protocol_run : public collective_run {
     for (auto& one : todo) std::visit([&](auto& a) { carry_out_one(a, with); }, one);
     todo.clear();
     spare_list_ = std::move(todo);
+    self().performed();
   }
   template <class A>
   void carry_out_one(A& a, cargo* with);

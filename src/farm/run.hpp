@@ -95,7 +95,9 @@ class farm_run final : public farm_call<farm_protocol> {
   void act(role::farm::discard const& a, result_batch* batch);
   void act(role::farm::forget const& a, result_batch* batch);
   void drained(bool early);
-  void performed() { sink_released(); }
+  void performed() {
+    if (accepted_.empty()) sink_released();  // otherwise once they are held: answered()
+  }
   void sink_released();
 
   // --- report
