@@ -20,6 +20,13 @@
 
 namespace skel::detail {
 
+/// For a skeleton whose root has no more to do than the other ranks, apart from the roll call.
+struct no_root_role {
+  void from_outside(int /*rank*/) {}
+  template <class Actions>
+  void lost(int /*rank*/, Actions& /*out*/) {}
+};
+
 /// One call on one rank: a member on every rank, a root role and the roll call on the root. A skeleton is a
 /// protocol P and a class derived from this one. P names
 /// - `run`: the derived class, `message`, `action`, `send` (the action that sends a message);
@@ -27,9 +34,8 @@ namespace skel::detail {
 /// - `cargo`: what travels with a message beside its head, as an object (payloads, results).
 ///
 /// The derived class has `act(A&, cargo*)` for each action A of its own; the cargo is that of the message
-/// that the roles answer, or null. It passes a message to its roles in `route(from, message, cargo&,
-/// actions&)`. It may replace the other functions under "a skeleton may replace". All run with the engine's
-/// lock.
+/// that the roles answer, or null. It may replace the other functions under "a skeleton may replace". All run
+/// with the engine's lock.
 template <class P>
 class protocol_run : public collective_run {
  public:
@@ -43,6 +49,7 @@ class protocol_run : public collective_run {
   }
   void on_outside_loss(int rank) override {
     if (root_role_) root_role_->from_outside(rank);
+    if constexpr (requires { member_.from_outside(rank); }) member_.from_outside(rank);
   }
   void on_tick(double t) final {
     if (over_) return;
@@ -83,6 +90,14 @@ class protocol_run : public collective_run {
   /// Totals of this rank for the report of the root, and what the root reads of those of another rank.
   void pack_totals(std::vector<std::byte>& /*out*/) {}
   void add_totals(int /*from*/, std::span<std::byte const>& /*in*/) {}
+  /// Passes a message to the roles. `on` of a root role returns whether the message was for it alone.
+  void route(int from, message const& m, cargo& /*with*/, actions& out) {
+    auto const* const call = std::get_if<role::call_message>(&m);
+    if (call != nullptr && role::for_roll_call(*call)) return;
+    if constexpr (requires { root_role_->on(from, m, out); })
+      if (root_role_ && root_role_->on(from, m, out)) return;
+    member_.on(from, m, out);
+  }
   /// On the root, and on other ranks: a message is about to be passed to the roles.
   void arrived(int /*from*/, message const& /*m*/) {}
   /// The actions of the roles that answer it have been performed.
