@@ -1,14 +1,19 @@
 #include "run.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "base/format.hpp"
+#include "base/overloaded.hpp"
+#include "call/timed.hpp"
 #include "call/user_code.hpp"
+#include "checkpoint/interval.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::detail {
 
@@ -17,8 +22,6 @@ using role::steal_message;
 namespace steal = role::steal;
 
 namespace {
-
-constexpr double shortest_backoff = 100e-6;
 
 template <class... Kinds>
 struct any_of {
@@ -38,28 +41,29 @@ bool is_of_a_debt(steal_message const& m) {
   return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned>{}, m);
 }
 
-// Returns the message as kind T of those common to all skeletons, or null if it is of another kind.
-template <class T>
-T const* call_part(steal_message const& m) {
-  auto const* const call = std::get_if<call_message>(&m);
-  return call == nullptr ? nullptr : std::get_if<T>(call);
-}
-
 bool has_result(role::outcome const& o) {
   return o.how == role::outcome::status::done || o.how == role::outcome::status::stopped_early;
+}
+
+std::unique_ptr<steal_recorder> open_store(engine& of, ring_steal_options const& options, steal_work& work) {
+  call_description what("ring_steal");
+  what.add("label", options.label).add_hidden("types", hash_text(work.types()));
+  if (auto const tasks = work.tasks()) what.add("tasks", *tasks);
+  add_values(what, "job", work);
+  return std::make_unique<steal_recorder>(of, *options.checkpoint, std::move(what));
 }
 
 }  // namespace
 
 steal_run::steal_run(context& ctx, steal_work& work, schedule::stealing const& how,
                      ring_steal_options const& options, merged_result& total)
-    : peer_run(ctx, call_options_of(options, "ring_steal"), "ring_steal"),
+    : protocol_run(ctx, call_options_of(options, "ring_steal"), "ring_steal"),
       work_(work),
       how_(how),
       options_(options),
       total_(total),
-      state_(threads_),
-      backoff_(shortest_backoff),
+      books_(work, threads_),
+      threads_at_work_(engine_, work, threads_),
       bound_(work.bound()),
       tasks_heard_(ctx.is_root() ? static_cast<std::size_t>(ctx.size()) : 0) {
   // A thief's answer takes about 80 microseconds, when the victim looks between two slices. A sleep takes
@@ -82,299 +86,317 @@ steal_run::steal_run(context& ctx, steal_work& work, schedule::stealing const& h
   if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check_inputs) : std::nullopt)
     call_.add_hidden("contents of the task list", *contents);
   c.call_hash = call_.hash();
-  role_ = role::steal_member(c);
-  for (auto& t : state_) t.bag = work_.make_bag();
+  member_ = role::steal_member(c);
   if (is_root()) roll_.emplace(all_ranks(), c.call_hash);
-  if (is_root() && c.records) open_store();
+  if (!is_root() || !c.records) return;
+  recorder_ = open_store(engine_, options_, work);
+  auto const left = recorder_->take_restored();
+  if (!left) return;
+  if (auto const bad = thrown_by([&] { books_.add(books_.open(0), *left); }))
+    throw usage_error("the checkpoint cannot be used: " + *bad);
 }
-
-steal_run::~steal_run() = default;
 
 void steal_run::begin(std::unique_lock<std::mutex>& lock) {
   std::optional<std::string> bad;
-  if (is_root() && debts_.empty()) {  // otherwise an earlier run has left what there is to do
+  if (is_root() && books_.debts().empty()) {  // otherwise an earlier run has left what there is to do
     auto source = work_.make_bag();
     lock.unlock();
     bad = thrown_by([&] { work_.open_source(*source); });
     lock.lock();
-    open_debt(0).waiting = std::move(source);
+    books_.open(0).waiting = std::move(source);
   }
-  role::steal_actions list;
-  role_.begin(list);
-  perform(list);
-  if (bad) call_roll(&role::roll_call::source_failed, *bad);
+  tell(member_, &member::begin);
+  if (bad) call_roll_now(&role::roll_call::source_failed, *bad);
 }
 
 // --- actions
 
-steal_run::debt& steal_run::open_debt(debt_id id) {
-  auto& d = debts_[id];
-  d.waiting = work_.make_bag();
-  d.sum = work_.make_result();
-  return d;
+void steal_run::act(steal::send& a, cargo* /*with*/) {
+  if (is_of_a_debt(a.what) && books_.find(a.debt) == nullptr) return;  // the run has failed meanwhile
+  sending_ = a.debt;
+  send(a.to, std::move(a.what));
 }
 
-void steal_run::perform(role::steal_actions& list, std::span<std::byte const> payload) {
-  auto todo = std::exchange(list, {});
-  for (auto& action : todo) perform_one(action, payload);
-  wanted_.store(!role_.thieves().empty(), std::memory_order_relaxed);
-  deliver_own();
-}
-
-void steal_run::perform_one(role::steal_action& action, std::span<std::byte const> payload) {
-  if (auto const* s = std::get_if<steal::send>(&action)) {
-    dispatch(s->to, s->what, s->debt);
-  } else if (auto const* a = std::get_if<steal::accept>(&action)) {
-    accept(a->debt, payload);
-  } else if (auto const* w = std::get_if<steal::work>(&action)) {
-    if (auto const d = debts_.find(w->debt); d != debts_.end())
-      d->second.state_at = now() + suspects_interval;
-    if (threads_ > 1) engine_.calls().work_arrived().notify_all();
-  } else if (auto const* apart = std::get_if<steal::set_apart>(&action)) {
-    set_apart(apart->loan, apart->debt);
-  } else if (auto const* again = std::get_if<steal::lend_again>(&action)) {
-    lend_again(*again);
-  } else if (auto const* p = std::get_if<steal::settle>(&action)) {
-    lent_.erase(p->loan);
-    settle(p->debt, payload);
-  } else if (auto const* t = std::get_if<steal::take_back>(&action)) {
-    auto const l = lent_.extract(t->loan);
-    if (l.empty()) return;  // the run has failed meanwhile
-    auto& d = debts_.at(t->debt);
-    d.changed = true;
-    if (auto const bad = thrown_by([&] { add(d, l.mapped().worth); })) fail_task(*bad);
-  } else if (auto const* r = std::get_if<steal::restate>(&action)) {
-    lent_.at(r->loan).worth = decode_statement(payload);
-    debts_.at(r->debt).changed = true;
-  } else if (std::holds_alternative<steal::record>(action)) {
-    record();
-  } else if (auto const* f = std::get_if<steal::forget>(&action)) {
-    lent_.erase(f->loan);
-  } else if (auto const* d = std::get_if<steal::drop>(&action)) {
-    debts_.erase(d->debt);
-  } else if (std::holds_alternative<steal::complete>(action)) {
-    complete();
-  } else if (auto const* drained = std::get_if<role::drain>(&action)) {
-    draining_ = true;
-    if (drained->early) return;
-    debts_.clear();
-    lent_.clear();
-  } else {
-    perform_common(action);
-  }
-}
-
-void steal_run::accept(debt_id id, std::span<std::byte const> payload) {
-  auto& waiting = *open_debt(id).waiting;
-  auto const bad = thrown_by([&] {
-    for (auto n = bytes::get_varint(payload); n > 0; --n) work_.unpack_bag(payload, waiting);
-  });
-  if (bad) fail_task(*bad);
-  backoff_ = shortest_backoff;
+void steal_run::act(steal::work const& a, cargo* /*with*/) {
+  if (auto* const d = books_.find(a.debt)) d->state_at = now() + statement_times::suspects_interval;
+  if (threads_ > 1) engine_.calls().work_arrived().notify_all();
 }
 
 // Its result so far is the debt's, its tasks wait for another borrower.
-void steal_run::set_apart(loan_id number, debt_id of) {
-  auto const at = lent_.find(number);
-  if (at == lent_.end()) return;  // the run has failed meanwhile
-  auto& worth = at->second.worth;
-  auto& d = debts_.at(of);
-  if (auto const bad = thrown_by([&] { add_sum(*d.sum, worth); })) return fail_task(*bad);
-  d.changed = true;
-  d.tasks += std::exchange(worth.tasks, 0);
-  worth.sum.clear();
-  role::steal_actions list;
-  if (auto const bad = thrown_by([&] { cut(number, list); })) return fail_task(*bad);
+void steal_run::act(steal::set_apart const& a, cargo* /*with*/) {
+  actions list;
+  auto const bad = thrown_by([&] {
+    if (auto const all = books_.set_apart(a))
+      books_.cut(a.loan, *all, member_.cut(a.loan, all->size(), list));
+  });
+  if (bad) return fail(*bad);
   perform(list);
 }
 
-void steal_run::cut(loan_id number, role::steal_actions& list) {
-  auto& l = lent_.at(number);
-  auto const all = work_.make_bag();
-  std::span<std::byte const> packed = l.worth.waiting;
-  for (; l.worth.bags > 0; --l.worth.bags) work_.unpack_bag(packed, *all);
-  auto const tasks = all->size();
-  auto const pieces = role_.cut(number, tasks, list);
-  for (std::uint64_t i = 0; i < pieces.count; ++i) {
-    auto const piece = work_.make_bag();
-    work_.move_oldest(*all, tasks * (i + 1) / pieces.count - tasks * i / pieces.count, *piece);
-    auto& to = i == 0 ? l : lent_[pieces.others + i - 1];
-    to = {l.of, {.bags = 1}};
-    work_.pack_bag(*piece, to.worth.waiting);
-  }
+void steal_run::act(steal::lend_again& a, cargo* /*with*/) {
+  auto const of = books_.lend_again(a.parcel, a.what.number);
+  if (!of) return;
+  sending_ = *of;
+  send(a.to, std::move(a.what));
 }
 
-void steal_run::lend_again(steal::lend_again const& what) {
-  auto l = lent_.extract(what.parcel);
-  if (l.empty()) return;  // the run has failed meanwhile
-  double const begin = span_begin();
-  transport::packet body;
-  auto& out = body.body();
-  auto const& worth = l.mapped().worth;
-  bytes::put_varint(out, worth.bags);
-  out.insert(out.end(), worth.waiting.begin(), worth.waiting.end());
-  l.key() = what.what.number;
-  lent_.insert(std::move(l));
-  post(what.to, steal_message(what.what), std::move(body), begin);
-}
-
-// Code of the user's threw: the run fails as if the latest task had.
-void steal_run::fail_task(std::string text) {
-  role::steal_actions list;
-  role_.failed(tasks_run(), std::move(text), list);
-  perform(list);
-}
-
-// The front of what waits, half of it or one task: the oldest tasks are the roots of the largest subtrees.
-void steal_run::pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out) {
-  auto& waiting = *debts_.at(of).waiting;
-  auto const given = work_.make_bag();
-  auto const n = how_.take == schedule::steal_size::one ? 1 : std::max<std::size_t>(1, waiting.size() / 2);
-  work_.move_oldest(waiting, n, *given);
-  bytes::put_varint(out, 1);
-  auto const begin = static_cast<std::ptrdiff_t>(out.size());
-  work_.pack_bag(*given, out);
-  lent_[number] = {of, {.bags = 1, .waiting = {out.begin() + begin, out.end()}}};
-}
-
-void steal_run::dispatch(int to, steal_message const& m, debt_id of) {
-  if (to == rank_) {
-    to_self_.push(m);
-    return;
-  }
-  if (is_of_a_debt(m) && !debts_.contains(of)) return;  // the run has failed meanwhile
-  double const begin = span_begin();
-  transport::packet body;
-  if (attach(m, of, body.body())) post(to, m, std::move(body), begin);
-}
-
-// False: code of the user's threw, and the run fails.
-bool steal_run::attach(steal_message const& m, debt_id of, std::vector<std::byte>& out) {
-  auto const bad = thrown_by([&] {
-    if (auto const* l = std::get_if<steal::loan>(&m)) {
-      pack_loan(l->number, of, out);
-    } else if (std::holds_alternative<steal::paid>(m)) {
-      auto const d = debts_.extract(of);
-      bytes::put_varint(out, d.mapped().tasks);
-      work_.pack_result(*d.mapped().sum, out);
-    } else if (std::holds_alternative<steal::worth>(m)) {
-      encode(statement_of(of), out);
-    } else if (std::holds_alternative<steal::returned>(m)) {
-      encode(statement_of(of), out);
-      debts_.erase(of);
-    } else if (auto const* f = call_part<role::finish>(m)) {
-      if (has_result(f->how)) work_.pack_result(total_, out);
-    } else if (call_part<role::stopped>(m) != nullptr) {
-      bytes::put_varint(out, role_.search().steals());
-      bytes::put_varint(out, role_.loans().taken_back());
-      pack_stats(own_stats(), out);
-    }
-  });
-  if (bad) fail_task(*bad);
-  return !bad;
-}
-
-// A result of a loan comes back into the debt it was part of.
-void steal_run::settle(debt_id id, std::span<std::byte const> payload) {
-  auto const d = debts_.find(id);
-  if (d == debts_.end()) return;  // a draining rank
-  auto const bad = thrown_by([&] {
-    d->second.changed = true;
-    d->second.tasks += bytes::get_varint(payload);
-    auto const part = work_.make_result();
-    work_.unpack_result(payload, *part);
-    work_.merge(*d->second.sum, *part);
-  });
-  if (bad) fail_task(*bad);
+void steal_run::act(steal::record const& /*a*/, cargo* /*with*/) {
+  if (books_.find(0) == nullptr) return;  // the run has failed meanwhile
+  auto& costs = recorder_->costs();
+  timed const blocked(costs.blocked_seconds);
+  timed const serialised(costs.serialise_seconds);
+  if (auto const bad = thrown_by([&] { recorder_->record(books_.statement_of(0)); })) fail(*bad);
 }
 
 // Debt 0 ends: its result is the run's.
-void steal_run::complete() {
-  if (!debts_.contains(0)) return;  // the run has failed meanwhile
+void steal_run::act(steal::complete const& /*a*/, cargo* /*with*/) {
+  if (books_.find(0) == nullptr) return;  // the run has failed meanwhile
   std::uint64_t tasks = 0;
-  auto const bad = thrown_by([&] {
-    gather(0);
-    auto const d = debts_.extract(0);
-    tasks = d.mapped().tasks;
-    work_.merge(total_, *d.mapped().sum);
-  });
-  if (bad) {
-    fail_task(*bad);
-    return;
-  }
+  if (auto const bad = thrown_by([&] { tasks = books_.complete(total_); })) return fail(*bad);
   call_roll(&role::roll_call::done, tasks);
+}
+
+void steal_run::drained(bool early) {
+  if (!early) books_.clear();
 }
 
 // --- messages
 
-void steal_run::deliver_own() {
-  to_self_.deliver([&](steal_message const& m) { deliver(rank_, m, {}); });
+transport::packet steal_run::pack(int /*to*/, steal_message& m) {
+  transport::packet body;
+  auto& out = body.body();
+  std::visit(overloaded{[&](steal::loan const& l) {
+                          if (l.again)
+                            books_.pack_loan(l.number, out);
+                          else
+                            books_.pack_loan(l.number, sending_, how_.take == schedule::steal_size::half,
+                                             out);
+                        },
+                        [&](steal::paid const&) { books_.pack_paid(sending_, out); },
+                        [&](steal::worth const&) { encode(books_.statement_of(sending_), out); },
+                        [&](steal::returned const&) {
+                          encode(books_.statement_of(sending_), out);
+                          books_.debts().erase(sending_);
+                        },
+                        [&](call_message const& call) {
+                          auto const* const f = std::get_if<role::finish>(&call);
+                          if (f != nullptr && has_result(f->how)) work_.pack_result(total_, out);
+                        },
+                        [](auto const&) {}},
+             m);
+  return body;
 }
 
-void steal_run::deliver(int from, steal_message const& m, std::span<std::byte const> payload) {
+std::span<std::byte const> steal_run::unpack(int from, steal_message& m, std::span<std::byte const> body,
+                                             transport::packet& /*whole*/) {
   if (moves_the_run(m)) last_moved_ = now();
-  if (auto const* call = std::get_if<call_message>(&m); call != nullptr && is_root()) {
-    call_roll(&role::roll_call::on, from, *call);
-    if (for_roll_call(*call)) return;
-  }
-  role::steal_actions list;
-  role_.on(from, m, list);
-  if (trace_ &&
-      std::ranges::any_of(list, [](auto const& a) { return std::holds_alternative<steal::accept>(a); }))
-    span(threads_, observe::activity::steal, now(), now(), static_cast<std::uint64_t>(from), payload.size());
-  perform(list, payload);
-}
-
-void steal_run::receive(int from, std::span<std::byte const> body, transport::packet&) {
-  if (over_) return;
-  auto const m = role::decode<steal_message>(body);
-  if (another_call(from, m)) return;
-  if (is_root() && call_part<role::stopped>(m) != nullptr) {
-    steals_ += bytes::get_varint(body);
-    taken_back_ += bytes::get_varint(body);
-    add_stats(unpack_stats(from, body));
-  } else if (auto const* p = std::get_if<steal::progress>(&m); p != nullptr && is_root()) {
-    tasks_heard_[static_cast<std::size_t>(from)] = p->tasks;
-    call_roll(&role::roll_call::on, from, role::hello{call_.hash()});  // it takes part
-  } else if (auto const* f = call_part<role::finish>(m); f != nullptr && has_result(f->how)) {
+  if (auto const* const f = as_call<role::finish>(m); f != nullptr && has_result(f->how)) {
     if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
       throw protocol_error("the result cannot be read: " + *bad);
+  } else if (std::holds_alternative<steal::loan>(m) && !draining_) {
+    span(threads_, observe::activity::steal, now(), now(), static_cast<std::uint64_t>(from), body.size());
+  } else if (auto const* const p = std::get_if<steal::progress>(&m); p != nullptr && is_root()) {
+    tasks_heard_[static_cast<std::size_t>(from)] = p->tasks;
+    call_roll(&role::roll_call::on, from, role::hello{call_.hash()});  // it takes part
   }
-  deliver(from, m, body);
+  return body;
+}
+
+void steal_run::pack_totals(std::vector<std::byte>& out) {
+  bytes::put_varint(out, member_.search().steals());
+  bytes::put_varint(out, member_.loans().taken_back());
+}
+
+void steal_run::add_totals(int /*from*/, std::span<std::byte const>& in) {
+  others_.steals += bytes::get_varint(in);
+  others_.taken_back += bytes::get_varint(in);
+}
+
+void steal_run::received(int /*from*/) {
   share_bound();
   serve();
-  check_dry();
+  check_done();
 }
 
-void steal_run::on_lost(int rank) {
-  if (over_) return;
-  if (roll_) call_roll(&role::roll_call::lost, rank);
-  role::steal_actions list;
-  role_.lost(rank, list);
-  perform(list);
-}
-
-void steal_run::please_stop() {
-  role::steal_actions list;
-  role_.please_stop(list);
-  perform(list);
-}
-
-void steal_run::on_tick(double t) {
-  if (over_) return;
-  role::steal_actions list;
-  role_.tick(list);
-  perform(list);
+void steal_run::ticked(double t) {
   share_bound();
   // The root hears that this rank moves: for its watchdog, and to show progress.
   if (auto const n = tasks_run(); n != tasks_told_) {
     tasks_told_ = n;
     last_moved_ = t;
-    if (!is_root()) dispatch(root_, steal::progress{n});
+    if (!is_root()) send(root_, steal::progress{n});
   }
-  state_if_due();  // also while no thread comes by
-  if (role_.debts().has_met_suspects()) state_suspects();
-  after_tick(t);
+  state_debts();  // also while no thread comes by
+}
+
+// --- compute threads
+
+bool steal_run::find_work(unsigned /*thread*/) {
+  share_bound();
+  if (stop_wanted()) check_stop();
+  auto const current = member_.debts().current();
+  if (current && books_.find(*current)->waiting->size() > 0) return true;
+  check_done();  // a source without tasks
+  return false;
+}
+
+void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto& hand = books_.of(thread);
+  auto const id = *member_.debts().current();
+  auto& d = *books_.find(id);
+  auto const wake_others = [&](steal_books::debt const& left) {
+    if (waiting_threads_ > 0 && left.waiting->size() > 0) engine_.calls().work_arrived().notify_all();
+  };
+  auto const taken = threads_at_work_.share(thread, d.waiting->size(), waiting_threads_);
+  books_.take(hand, d, taken);
+  bool const copies =
+      options_.checkpoint && (statements_.due() || hand.bag->size() <= steal_threads::few_tasks);
+  if (copies || member_.debts().suspect(id))
+    if (auto const bad = thrown_by([&] { books_.copy(hand, id); })) {
+      hand.bag = work_.make_bag();
+      return fail(*bad);
+    }
+  books_.begin(hand, id);
+  ++running_;
+  wake_others(d);
+  // A search with a bound begins on the root. Before it has found a good bound, thieves would run tasks that
+  // are not needed: 369 instead of 36 on three ranks in the tutorial.
+  steal_threads::quantum q{.alone = bound_ != nullptr && is_root() && tasks_run() == 0};
+  lock.unlock();
+
+  double const begin = now();
+  worker_info const where{rank_, thread, threads_, engine_.place.device(thread)};
+  auto const error = thrown_by([&] { threads_at_work_.run(hand, where, q, draining_); });
+  span(thread, observe::activity::compute, begin, now(), 0, q.tasks);
+
+  lock.lock();
+  --running_;
+  clocks_[thread].tasks += q.tasks;
+  clocks_[thread].busy += threads_at_work_.ended(thread, taken, hand.bag->size());
+  if (auto const* const left = books_.end(hand, q.tasks)) wake_others(*left);
+  if (error) fail(*error);
+  share_bound();
+  serve();
+  check_done();
+}
+
+// Serves the waiting thieves. A debt without running threads keeps one task, because the calling
+// thread is about to take it.
+void steal_run::serve() {
+  auto const& thieves = member_.thieves();
+  while (!thieves.empty() && !draining_) {
+    auto const current = member_.debts().current();
+    auto const spare = [&](auto const& entry) {
+      std::size_t const keeps = entry.first == current && entry.second.running == 0 ? 1 : 0;
+      auto const* const owed = member_.debts().find(entry.first);
+      return owed != nullptr && entry.second.waiting->size() > keeps && thieves.may_have(*owed);
+    };
+    auto const from = std::find_if(books_.debts().begin(), books_.debts().end(), spare);
+    if (from == books_.debts().end()) break;
+    thief_.gave();
+    tell(member_, &member::spare, from->first);
+    last_moved_ = now();
+  }
+  if (thief_.refuses(!thieves.empty(), now())) tell(member_, &member::nothing_to_spare);
+  threads_at_work_.thieves_wait(!thieves.empty());
+}
+
+// The current debt has no tasks; after drain, no thread runs one.
+void steal_run::check_done() {
+  while (auto const current = member_.debts().current()) {
+    auto const& d = *books_.find(*current);
+    if (d.waiting->size() > 0 || d.running > 0) break;
+    if (auto const bad = thrown_by([&] { books_.gather(*current); })) return fail(*bad);
+    tell(member_, &member::dry, *current);
+  }
+  if (draining_ && running_ == 0 && !over_) tell(member_, &member::quiet);
+}
+
+// The member learns the bound that tasks have found, and the tasks learn that of the member.
+void steal_run::share_bound() {
+  if (bound_ == nullptr || over_) return;
+  auto found = bound_->load(std::memory_order_relaxed);
+  auto const best = member_.share(found);
+  while (found < best && !bound_->compare_exchange_weak(found, best, std::memory_order_relaxed)) {
+  }
+  if (member_.has_news() && thief_.spreads(now())) tell(member_, &member::spread);
+}
+
+void steal_run::idle_work() {
+  std::unique_lock const lock(engine_.mutex(), std::try_to_lock);
+  if (!lock || over_) return;
+  try {
+    share_bound();
+    serve();
+  } catch (std::exception const&) {
+    // The transport has failed. The compute threads meet the same error and report it.
+  }
+}
+
+void steal_run::rest(std::unique_lock<std::mutex>& lock, double seconds) {
+  if (thief_.retries(member_.resting(), now())) tell(member_, &member::retry);
+  auto const at = thief_.next(member_.has_news());
+  if (!engine_.owns_time() || !at) return collective_run::rest(lock, seconds);
+  lock.unlock();  // only an arrival would wake it earlier
+  engine_.wires().wait(std::max(*at - now(), 1e-6));
+  lock.lock();
+}
+
+void steal_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) { state_debts(); }
+
+void steal_run::state_debts() {
+  if (draining_ || over_) return;
+  if (options_.checkpoint) {
+    double const t = now();
+    for (auto const id : statements_.ready(books_, recorder_.get(), t)) tell(member_, &member::state, id);
+    double const every = recorder_ ? recorder_->interval() : usual_interval(*options_.checkpoint);
+    if (statements_.complete(every, t) && recorder_ && !draining_) recorder_->save_if_due(t);
+  }
+  for (auto const id : statement_times::ready_suspects(books_, member_.debts(), now())) {
+    double const begin = now();
+    tell(member_, &member::state, id);
+    if (auto* const d = books_.find(id)) d->state_at = now() + statement_times::pause(now() - begin);
+  }
+}
+
+std::optional<checkpoint_report> steal_run::close() {
+  if (!recorder_) return {};
+  recorder_->close();
+  return recorder_->costs();
+}
+
+// --- report and progress
+
+void steal_run::describe(report& r) const {
+  r.skeleton = "ring_steal";
+  r.schedule = detail::format("ring:take={}", to_string(how_.take));
+  if (how_.order != schedule::ring_order::doubling)
+    detail::append_format(r.schedule, ",order={}", to_string(how_.order));
+  r.results = "merged";
+  r.steals = others_.steals + member_.search().steals();
+  r.tasks_handed_out_again = others_.taken_back + member_.loans().taken_back();
+  r.lost_ranks = lost_ranks();
+}
+
+void steal_run::describe(observe::progress_state& s, bool last) const {
+  s.done = tasks_run() + std::accumulate(tasks_heard_.begin(), tasks_heard_.end(), std::uint64_t{0});
+  if (recorder_) s.done += recorder_->costs().restored_tasks;
+  if (last && outcome_) s.done = outcome_->tasks;
+  s.lost_ranks = static_cast<int>(lost_ranks().size());
+}
+
+std::string steal_run::state() const {
+  std::string text =
+      detail::format("rank {}: ring_steal {} (context {}): {} tasks run, {} debts, {} loans", rank_,
+                     key_.number, key_.context, tasks_run(), member_.debts().size(), member_.loans().size());
+  if (auto const current = member_.debts().current())
+    text += detail::format(", {} threads at work", running_);
+  else if (draining_)
+    text += ", draining";
+  else if (auto const victim = member_.search().asked())
+    text += detail::format(", has asked rank {}", *victim);
+  if (!member_.thieves().empty()) text += detail::format(", {} thieves wait", member_.thieves().size());
+  return text + waits_to_stop();
 }
 
 report run_ring_steal(context& ctx, steal_work& work, schedule::stealing const& how,
@@ -384,11 +406,10 @@ report run_ring_steal(context& ctx, steal_work& work, schedule::stealing const& 
   try {
     r = run.execute();
   } catch (...) {
-    run.save_last();
+    run.close();
     throw;
   }
-  run.save_last();
-  r.checkpoint = run.checkpoint_costs();
+  r.checkpoint = run.close();
   return r;
 }
 
