@@ -19,13 +19,16 @@ namespace say = role::divide_say;
 
 divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
                        divide_and_conquer_options const& options)
-    : peer_run(ctx, call_options_of(options, kind.name), "divide_and_conquer"), work_(work), kind_(kind) {
+    : protocol_run(ctx, call_options_of(options, kind.name), "divide_and_conquer"),
+      work_(work),
+      kind_(kind),
+      jobs_(engine_, work, kind_, rank_, ctx.size(), threads_) {
   require_count(kind.name, "pieces_per_thread", options.pieces_per_thread);
   if (work.solves_with_threads())
     compute_threads_ = 1;  // solve uses the others; waking them for one job costs more than it gains
   else if (threads_ > 1)
-    piece_depth_ =
-        static_cast<unsigned>(std::bit_width(threads_ * std::max(1U, options.pieces_per_thread) - 1));
+    jobs_.divide_further(
+        static_cast<unsigned>(std::bit_width(threads_ * std::max(1U, options.pieces_per_thread) - 1)));
   call_.add("kind", kind.name)
       .add("source", kind.from == placement::everywhere ? "replicated_problem"
                      : kind.from == placement::on_root  ? "on_root"
@@ -36,12 +39,11 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
     call_.add_hidden("contents of the replicated_problem", *contents);
   auto const hash = call_.hash();
   role::divide_config const config{rank_, ctx.size(), kind.from, kind.to, hash};
-  role_ = role::divide_member(config);
-  if (is_root()) root_role_ = role::divide_root(config, options.max_losses_per_task);
-  if (is_root()) roll_.emplace(all_ranks(), hash);
+  member_ = role::divide_member(config);
+  if (!is_root()) return;
+  root_role_.emplace(config, options.max_losses_per_task);
+  roll_.emplace(all_ranks(), hash);
 }
-
-divide_run::~divide_run() = default;
 
 void divide_run::begin(std::unique_lock<std::mutex>& lock) {
   std::optional<std::string> bad;
@@ -54,21 +56,12 @@ void divide_run::begin(std::unique_lock<std::mutex>& lock) {
     lock.lock();
     problems_[group] = std::move(p);
   }
-  if (bad) {
-    end_source(*bad);
-    return;
-  }
-  role::divide_actions list;
-  role_.begin(list);
-  perform(list);
-}
-
-// The root could not obtain its problem: no rank begins.
-void divide_run::end_source(std::string const& text) {
-  if (is_root())
-    call_roll(&role::roll_call::source_failed, text);
+  if (!bad)
+    tell(member_, &member::begin);
+  else if (is_root())  // no rank begins
+    call_roll_now(&role::roll_call::source_failed, *bad);
   else
-    fail(text);
+    fail(*bad);
 }
 
 solution_ptr divide_run::take_solution() {
@@ -77,7 +70,7 @@ solution_ptr divide_run::take_solution() {
     bool const whole = kind_.to == placement::in_parts
                            ? group.first == rank_
                            : group == everybody() && (is_root() || kind_.to == placement::everywhere);
-    if (whole) mine = open_solution(s);
+    if (whole) mine = jobs_.open(s);
   }
   solutions_.clear();
   return mine;
@@ -85,184 +78,162 @@ solution_ptr divide_run::take_solution() {
 
 // --- actions
 
-void divide_run::perform(role::divide_actions& list, bytes* payload, done* result) {
-  for (auto& action : std::exchange(list, {})) {
-    if (auto* const message = std::get_if<act::send>(&action)) {
-      send(message->to, std::move(message->what));
-    } else if (auto const* d = std::get_if<act::divide>(&action)) {
-      add_job(job::kind::divide, d->group);
-    } else if (auto const* so = std::get_if<act::solve>(&action)) {
-      add_job(job::kind::solve, so->group);
-    } else if (auto const* c = std::get_if<act::combine>(&action)) {
-      add_job(job::kind::combine, c->group);
-    } else if (auto const* kp = std::get_if<act::keep_problem>(&action)) {
-      problems_[kp->group] = {nullptr, std::make_shared<bytes const>(std::move(*payload))};
-    } else if (auto const* ks = std::get_if<act::keep_solution>(&action)) {
-      std::erase_if(solutions_, [&](auto const& x) { return ks->group.contains(x.first); });
-      auto& s = solutions_[ks->group];
-      if (result != nullptr)
-        s = std::move(result->solution);
-      else
-        s.packed = std::move(*payload);
-    } else if (std::holds_alternative<act::complete>(action)) {
-      call_roll(&role::roll_call::done, static_cast<std::uint64_t>(ctx_.size()));
-    } else if (auto const* b = std::get_if<act::blame>(&action)) {
-      blame(*b);
-    } else if (std::holds_alternative<role::drain>(action)) {
-      draining_ = true;
-      jobs_.clear();
-    } else {
-      perform_common(action);
-    }
-  }
-  deliver_own();
+void divide_run::act(act::divide const& a, cargo* /*with*/) {
+  jobs_.add(divide_job::kind::divide, a.group, problems_.at(a.group));
+  wake_others();
 }
 
-void divide_run::blame(act::blame const& b) {
+void divide_run::act(act::solve const& a, cargo* /*with*/) {
+  jobs_.add(divide_job::kind::solve, a.group, problems_.at(a.group));
+  wake_others();
+}
+
+void divide_run::act(act::combine const& a, cargo* /*with*/) {
+  jobs_.add_combine(a.group, std::move(solutions_.extract(a.group.left()).mapped()),
+                    std::move(solutions_.extract(a.group.right()).mapped()));
+  wake_others();
+}
+
+void divide_run::act(act::keep_problem const& a, cargo* with) {
+  problems_[a.group] = {nullptr, std::make_shared<transport::packet const>(std::move(*with->packed))};
+}
+
+void divide_run::act(act::keep_solution const& a, cargo* with) {
+  std::erase_if(solutions_, [&](auto const& x) { return a.group.contains(x.first); });
+  solutions_[a.group] = std::move(*with);
+}
+
+void divide_run::act(act::complete const& /*a*/, cargo* /*with*/) {
+  call_roll(&role::roll_call::done, static_cast<std::uint64_t>(ctx_.size()));
+}
+
+void divide_run::act(act::blame const& a, cargo* /*with*/) {
   if (roll_->stopping()) return;
   call_roll(
-      &role::roll_call::blame_work, static_cast<std::uint64_t>(b.work.group.first), b.ranks.back(),
-      detail::format("the problem of {} was running on each of the lost ranks {}{}", named(b.work.group),
-                     detail::join(b.ranks, ", "), b.work.combine ? " (combining)" : ""));
-}
-
-void divide_run::send(int to, divide_message m) {
-  if (to == rank_) {
-    to_self_.push(std::move(m));
-    return;
-  }
-  double const begin = span_begin();
-  bytes body;
-  if (auto const bad = thrown_by([&] { attach(m, to, body); })) {
-    fail(*bad);
-    return;
-  }
-  post(to, m, std::move(body), begin);
-}
-
-void divide_run::attach(divide_message const& m, int to, bytes& body) {
-  if (auto const* const call = std::get_if<call_message>(&m))
-    attach_to_call(*call, to, body);
-  else if (auto const* const p = std::get_if<say::problem>(&m))
-    append(problems_.at(p->group), body);
-  else if (auto const* const s = std::get_if<say::solution>(&m))
-    append(solutions_.at(s->group), body);
-}
-
-void divide_run::attach_to_call(call_message const& m, int to, bytes& body) {
-  if (auto const* const f = std::get_if<role::finish>(&m)) {
-    // A rank that was declared dead but lives has missed the end.
-    if (kind_.to == placement::everywhere && f->how.how == role::outcome::status::done &&
-        !role_.reached().has(to))
-      append(solutions_.at(everybody()), body);
-  } else if (std::holds_alternative<role::stopped>(m)) {
-    skel::bytes::put_varint(body.body(), role_.taken_over());
-    phases_.pack(body.body());
-    pack_stats(own_stats(), body.body());
-  }
-}
-
-namespace {
-void append_bytes(transport::packet const& more, transport::packet& body) {
-  auto const b = more.bytes();
-  body.body().insert(body.body().end(), b.begin(), b.end());
-}
-}  // namespace
-
-// Usually already packed. Packs here only after a loss, when the problem was not expected to
-// travel.
-void divide_run::append(held_problem const& p, bytes& body) const {
-  if (p.packed)
-    append_bytes(*p.packed, body);
-  else
-    work_.pack(*p.object, body.body());
-}
-
-void divide_run::append(held_solution& s, bytes& body) const {
-  if (s.packed && s.object)
-    body = std::move(*std::exchange(s.packed, std::nullopt));
-  else if (s.packed)
-    append_bytes(*s.packed, body);
-  else
-    work_.pack(*s.object, body.body());
-}
-
-// The user's code threw: the run fails as if the latest task had thrown.
-void divide_run::fail(std::string text) {
-  role::divide_actions list;
-  role_.failed(calls_, std::move(text), list);
-  perform(list);
+      &role::roll_call::blame_work, static_cast<std::uint64_t>(a.work.group.first), a.ranks.back(),
+      detail::format("the problem of {} was running on each of the lost ranks {}{}", named(a.work.group),
+                     detail::join(a.ranks, ", "), a.work.combine ? " (combining)" : ""));
 }
 
 // --- messages
 
-void divide_run::deliver_own() {
-  to_self_.deliver([&](divide_message const& m) { deliver(rank_, m, nullptr); });
+transport::packet divide_run::pack(int to, divide_message& m) {
+  transport::packet body;
+  if (auto const* const p = std::get_if<say::problem>(&m))
+    jobs_.pack(problems_.at(p->group), body);
+  else if (auto const* const s = std::get_if<say::solution>(&m))
+    jobs_.pack(solutions_.at(s->group), body);
+  else if (auto const* const f = as_call<role::finish>(m);
+           // A rank that was declared dead but lives has missed the end.
+           f != nullptr && kind_.to == placement::everywhere && f->how.how == role::outcome::status::done &&
+           !member_.reached().has(to))
+    jobs_.pack(solutions_.at(everybody()), body);
+  return body;
 }
 
-// The roll call, the root and the member each handle their part.
-void divide_run::deliver(int from, divide_message const& m, bytes* payload) {
-  if (auto const* const call = std::get_if<call_message>(&m); call != nullptr && is_root()) {
-    call_roll(&role::roll_call::on, from, *call);
-    if (for_roll_call(*call)) return;
-  }
-  role::divide_actions list;
-  bool const answered = is_root() && root_role_.on(from, m, list);
-  if (!list.empty()) perform(list);
-  if (answered) return;
-  role_.on(from, m, list);
-  perform(list, payload);
-}
-
-void divide_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
-  if (over_) return;
+held_solution divide_run::unpack(int /*from*/, divide_message& m, std::span<std::byte const> body,
+                                 transport::packet& whole) {
   last_moved_ = now();
-  auto const m = role::decode<divide_message>(body);
-  if (another_call(from, m)) return;
-  auto const* const call = std::get_if<call_message>(&m);
-  if (is_root() && call != nullptr && std::holds_alternative<role::stopped>(*call)) {
-    taken_over_ += skel::bytes::get_varint(body);
-    phases_.merge(body);
-    add_stats(unpack_stats(from, body));
-  }
   whole.drop_front(whole.size() - body.size());
   if (auto const* const s = std::get_if<say::solution>(&m);
       s != nullptr && role::is_group(everybody(), s->group) && !s->group.contains(rank_))
     phases_.received(level(s->group) - 1, now());
-  if (call != nullptr && std::holds_alternative<role::finish>(*call) && !body.empty() &&
-      !solutions_.contains(everybody()))
+  if (as_call<role::finish>(m) != nullptr && !body.empty() && !solutions_.contains(everybody()))
     solutions_[everybody()].packed = std::move(whole);
-  deliver(from, m, &whole);
+  return {nullptr, std::move(whole)};
 }
 
-void divide_run::on_lost(int rank) {
-  if (over_) return;
-  if (roll_) call_roll(&role::roll_call::lost, rank);
-  role::divide_actions list;
-  role_.lost(rank, list);
-  if (is_root()) root_role_.lost(rank, list);
-  perform(list);
+void divide_run::pack_totals(std::vector<std::byte>& out) {
+  bytes::put_varint(out, member_.taken_over());
+  phases_.pack(out);
 }
 
-void divide_run::on_tick(double t) {
-  if (over_) return;
-  role::divide_actions list;
-  role_.tick(list);
-  if (is_root()) root_role_.tick(list);
-  perform(list);
-  // Reports progress to the root, for its watchdog.
-  if (calls_ != calls_told_) {
-    calls_told_ = calls_;
-    last_moved_ = t;
-    if (!is_root()) send_call(root_, role::hello{call_.hash()});
+void divide_run::add_totals(int /*from*/, std::span<std::byte const>& in) {
+  taken_over_ += bytes::get_varint(in);
+  phases_.merge(in);
+}
+
+// Reports progress to the root, for its watchdog.
+void divide_run::ticked(double t) {
+  if (calls_ == calls_told_) return;
+  calls_told_ = calls_;
+  last_moved_ = t;
+  if (!is_root()) send(root_, call_message(role::hello{call_.hash()}));
+}
+
+// --- compute threads
+
+bool divide_run::find_work(unsigned /*thread*/) {
+  if (stop_wanted()) check_stop();
+  if (!jobs_.empty()) return true;
+  check_quiet();
+  return false;
+}
+
+void divide_run::wake_others() {
+  if (compute_threads_ > 1) engine_.calls().work_arrived().notify_all();
+}
+
+void divide_run::check_quiet() {
+  if (draining_ && running_ == 0 && !over_) tell(member_, &member::quiet);
+}
+
+// Runs one job. The lock is held on entry and exit, but not in between.
+void divide_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto const j = jobs_.take();
+  ++running_;
+  lock.unlock();
+  divide_job::done d;
+  d.begin = now();
+  auto const bad = thrown_by([&] { jobs_.run(j, d); });
+  d.end = now();
+  lock.lock();
+  --running_;
+  ++calls_;
+  auto& clock = clocks_[thread];
+  clock.busy += d.end - d.begin;
+  clock.tasks += j.what == divide_job::kind::solve && !d.halves ? 1 : 0;
+  span(thread, observe::activity::compute, d.begin, d.end, static_cast<std::uint64_t>(j.of->group.first), 1);
+  last_moved_ = d.end;
+  if (draining_)
+    check_quiet();
+  else if (bad)
+    fail(*bad);
+  else if (jobs_.ended(j, d))
+    finish(j, d);
+}
+
+void divide_run::finish(divide_job const& j, divide_job::done& d) {
+  using kind = divide_job::kind;
+  using phase = phase_clock::phase;
+  auto& p = *j.of;
+  int const at = level(p.group);
+  if (j.what == kind::divide) {
+    problems_[p.group].object = p.problem.object;
+    if (!d.halves) return tell(member_, &member::whole, p.group);
+    phases_.add(phase::divide, at, d.seconds, d.packed_bytes, std::move(d.sizes));
+    phases_.exchange(at, d.pack_seconds, d.packed_bytes);
+    problems_.erase(p.group);
+    problems_[p.group.left()] = {d.halves->first, nullptr};
+    problems_[p.group.right()] = {d.halves->second, std::move(d.right_packed)};
+    return tell(member_, &member::divided, p.group);
   }
-  after_tick(t);
-}
-
-void divide_run::please_stop() {
-  role::divide_actions list;
-  role_.please_stop(list);
-  perform(list);
+  if (j.what == kind::combine) {
+    phases_.add(phase::combine, at, d.seconds, 0, std::move(d.sizes));
+    phases_.exchange(at, d.unpack_seconds, 0);
+  } else {
+    double const begin = p.begin > 0 ? p.begin : d.begin;
+    phases_.add(phase::sequential, at, d.end - begin - d.pack_seconds, 0,
+                p.sizes.empty() ? std::move(d.sizes) : std::move(p.sizes));
+  }
+  if (jobs_.travels(p.group)) {
+    phases_.exchange(at - 1, d.pack_seconds, d.packed_bytes);
+    phases_.sent(at - 1, now());
+  }
+  ++combined_;
+  auto list = empty_list();
+  member_.solved(p.group, list);
+  perform(list, &d.solution);
 }
 
 // --- report and progress
@@ -275,7 +246,7 @@ void divide_run::describe(report& r) const {
                                                 : "in_parts";
   r.tasks = 0;
   for (auto const& row : r.per_rank) r.tasks += row.tasks;
-  r.tasks_handed_out_again = taken_over_ + role_.taken_over();
+  r.tasks_handed_out_again = taken_over_ + member_.taken_over();
   r.lost_ranks = lost_ranks();
   if (is_root()) r.phases = phases_.phases();
 }
@@ -290,9 +261,9 @@ void divide_run::describe(observe::progress_state& s, bool last) const {
 std::string divide_run::state() const {
   std::string text = detail::format("rank {}: divide_and_conquer {} {} (context {}): {} jobs wait, {} run",
                                     rank_, kind_.name, key_.number, key_.context, jobs_.size(), running_);
-  if (role_.draining())
+  if (draining_)
     text += ", draining";
-  else if (auto const what = role_.waits_for(); !what.empty())
+  else if (auto const what = member_.waits_for(); !what.empty())
     text += ", waits for " + what;
   return text + waits_to_stop();
 }
