@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/overloaded.hpp"
 #include "call/user_code.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
@@ -119,15 +120,17 @@ void divide_run::act(act::blame const& a, cargo* /*with*/) {
 
 transport::packet divide_run::pack(int to, divide_message& m) {
   transport::packet body;
-  if (auto const* const p = std::get_if<say::problem>(&m))
-    jobs_.pack(problems_.at(p->group), body);
-  else if (auto const* const s = std::get_if<say::solution>(&m))
-    jobs_.pack(solutions_.at(s->group), body);
-  else if (auto const* const f = as_call<role::finish>(m);
-           // A rank that was declared dead but lives has missed the end.
-           f != nullptr && kind_.to == placement::everywhere && f->how.how == role::outcome::status::done &&
-           !member_.reached().has(to))
-    jobs_.pack(solutions_.at(everybody()), body);
+  std::visit(overloaded{[&](say::problem const& p) { jobs_.pack(problems_.at(p.group), body); },
+                        [&](say::solution const& s) { jobs_.pack(solutions_.at(s.group), body); },
+                        [&](call_message const& call) {
+                          auto const* const f = std::get_if<role::finish>(&call);
+                          bool const done = f != nullptr && f->how.how == role::outcome::status::done;
+                          // A rank that was declared dead but lives has missed the end.
+                          if (done && kind_.to == placement::everywhere && !member_.reached().has(to))
+                            jobs_.pack(solutions_.at(everybody()), body);
+                        },
+                        [](auto const&) {}},
+             m);
   return body;
 }
 

@@ -190,15 +190,24 @@ transport::packet steal_run::pack(int /*to*/, steal_message& m) {
 std::span<std::byte const> steal_run::unpack(int from, steal_message& m, std::span<std::byte const> body,
                                              transport::packet& /*whole*/) {
   if (moves_the_run(m)) last_moved_ = now();
-  if (auto const* const f = as_call<role::finish>(m); f != nullptr && has_result(f->how)) {
-    if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
-      throw protocol_error("the result cannot be read: " + *bad);
-  } else if (std::holds_alternative<steal::loan>(m) && !draining_) {
-    span(threads_, observe::activity::steal, now(), now(), static_cast<std::uint64_t>(from), body.size());
-  } else if (auto const* const p = std::get_if<steal::progress>(&m); p != nullptr && is_root()) {
-    tasks_heard_[static_cast<std::size_t>(from)] = p->tasks;
-    call_roll(&role::roll_call::on, from, role::hello{call_.hash()});  // it takes part
-  }
+  std::visit(overloaded{[&](call_message const& call) {
+                          auto const* const f = std::get_if<role::finish>(&call);
+                          if (f == nullptr || !has_result(f->how)) return;
+                          if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
+                            throw protocol_error("the result cannot be read: " + *bad);
+                        },
+                        [&](steal::loan const&) {
+                          if (!draining_)
+                            span(threads_, observe::activity::steal, now(), now(),
+                                 static_cast<std::uint64_t>(from), body.size());
+                        },
+                        [&](steal::progress const& p) {
+                          if (!is_root()) return;
+                          tasks_heard_[static_cast<std::size_t>(from)] = p.tasks;
+                          call_roll(&role::roll_call::on, from, role::hello{call_.hash()});  // it takes part
+                        },
+                        [](auto const&) {}},
+             m);
   return body;
 }
 
