@@ -36,7 +36,7 @@ double farmed(skel::context& ctx, std::uint64_t tasks, F const& f) {
 template <class F>
 double one_by_one(skel::context& ctx, F const& f, skel::team_size size) {
   std::uint64_t total = 0;
-  skel::farm_options options{.team_size = std::move(size)};
+  skel::farm_options options{.task = {.team_size = std::move(size)}};
   options.results.window = 1;
   auto const open = [] { return std::views::iota(std::uint64_t{0}, jobs); };
   return skel::farm(ctx, skel::on_root(open), f, skel::reduced(total, add), options).report.seconds / jobs;

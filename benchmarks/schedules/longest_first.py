@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Simulates farms of tasks of known cost: shares of the bound when tasks begin in the order of the list, and with the
-most costly first (farm_options::cost). The bound is that of schedules.py, which also draws the costs: 64 tasks per rank.
+most costly first (farm_options::per_task::cost). The bound is that of schedules.py, which also draws the costs: 64 tasks per rank.
 
     benchmarks/schedules/longest_first.py    # ten to twenty minutes; the same command gives the same table
 """

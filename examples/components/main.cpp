@@ -146,7 +146,7 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
                  "skel-components: one rank cannot measure the cost of messages; use skel-model "
                  "calibrate, or --sweep with at least two ranks\n");
     constexpr int repetitions = 5;
-    auto const last = sweep(ctx, job, kind, common.samples, repetitions);
+    auto const last = sweep(ctx, job, kind, common.files.samples, repetitions);
     job.nodes = last.nodes;
     return {last.run, {}, {}, sizes_of(job, last.edges)};
   }

@@ -129,7 +129,7 @@ class simulation final : public skel::program::simulated_job {
       made_.push_back({spec, made(spec)});
     }
     if (!record_.empty()) out.afterwards = [this] { costs_->save(record_); };
-    return [this, kind, &out, samples = settings.common.samples](skel::context& ctx) {
+    return [this, kind, &out, samples = settings.common.files.samples](skel::context& ctx) {
       run(ctx, kind, samples, out);
     };
   }

@@ -47,8 +47,7 @@ int main(int argc, char** argv) {
     // A rank whose MPI calls wait for a lost rank ends after the limit. The root must not end: it serves.
     skel::farm_options const options{.root_works = false,
                                      .on_error = skel::on_error::collect{},
-                                     .task_time_limit_seconds = 10,
-                                     .team_size = ranks};
+                                     .task = {.time_limit_seconds = 10, .team_size = ranks}};
     auto const print = [](skel::task_id m, double x) {
       std::printf("conductivity %.2f: %.15f\n", 0.05 * static_cast<double>(m + 1), x);
     };

@@ -88,9 +88,7 @@ class program_run {
       throw skel::usage_error("--verify: requires the whole grid, expected no --slabs or --memory");
     if (in_slabs() && common.on_error().collects)
       throw skel::usage_error("--on-error collect: requires the whole grid, expected no --slabs or --memory");
-    if (has_resident_slabs() &&
-        (common.schedule_text != "auto" || common.results_text != "streamed" || !common.root_works ||
-         common.on_error_text != "stop" || common.audit > 0 || common.task_time_limit || o.pixels > 0))
+    if (has_resident_slabs() && (common.of_farm != skel::program::run_options::farm_values{} || o.pixels > 0))
       throw skel::usage_error(
           "--slabs ranks: not a farm, expected no --schedule, --results, --root, --on-error, --audit, "
           "--task-time-limit or --pixels");

@@ -58,6 +58,38 @@ class call_slot {
 /// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST, SKEL_CLUSTER, SKEL_HOST_LOAD,
 /// SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS set the defaults.
 struct context_options {
+  /// The timeline of a run.
+  struct tracing {
+    bool on = false;   ///< records spans of each thread's activity, see context::traces()
+    std::string file;  ///< output file of the root; implies `on`; empty: none
+  };
+  /// The machine on which a rank runs.
+  struct machine {
+    /// The name of this rank's host; %r stands for the rank. Empty: the system's name. Ranks of one
+    /// host share its disk (docs/reference/checkpoint.md), so different names let one machine act as several.
+    std::string name{};
+    /// The cluster of this rank's host. A store of the ranks' disks can keep to one cluster, and every
+    /// n-th checkpoint elsewhere (docs/reference/checkpoint.md). Empty: none.
+    std::string cluster{};
+    /// Threads that want to run on this rank's host, per core: shards go to hosts with little load if
+    /// there is a choice. Empty: the system's average over a minute.
+    std::optional<double> load{};
+  };
+  /// Comparisons of what ranks hold and compute.
+  struct checks {
+    /// Whether the ranks compare the contents of replicated lists and problems, by a hash; they always
+    /// compare a list's length. Empty: except lists whose elements are computed when they are read, and
+    /// elements that are trivially copyable classes with private members or bases, which may be addresses; of
+    /// elements with serialize(), 10,000 of each list. Builds with assertions (NDEBUG undefined) compare
+    /// these as well.
+    std::optional<bool> inputs{};
+    /// Finds tasks whose result depends on the rank that runs them. True: farms run every task on two ranks
+    /// and compare the results, as with farm_options::audit = 1, unless they have an audit or cannot have
+    /// one. Empty: in builds with assertions (NDEBUG undefined) the root runs a short task of each of up to
+    /// eight other ranks again, after the farm, and warns of a difference in one line.
+    std::optional<bool> tasks{};
+  };
+
   /// Compute threads of this rank, which call task functions concurrently. 0: its share of the cores it may
   /// use, or one in a program that has started MPI with a thread level below MPI_THREAD_SERIALIZED.
   int threads = 0;
@@ -66,33 +98,14 @@ struct context_options {
   /// has `threads`, since the environment also shows devices to programs that do not use them.
   int threads_per_device = 0;
   observe::progress_mode progress = observe::progress_mode::never;  ///< whether the root shows progress
-  bool trace = false;           ///< records spans of each thread's activity, see context::traces()
-  std::string trace_file;       ///< output file of the root; implies `trace`; empty: none
+  tracing trace{};                                                  ///< whether the run is traced
   double watchdog_seconds = 0;  ///< ends a run that makes no progress for this long; 0: never
   /// A rank that is silent for this many seconds is declared dead until it is heard from again. 0:
   /// never. Empty: 5 s; 60 s if mpiexec ends the job when a rank dies; never with a thread level
   /// below MPI_THREAD_SERIALIZED, because a rank is then silent while it computes.
   std::optional<double> suspect_after_seconds{};
-  /// The name of this rank's host; %r stands for the rank. Empty: the system's name. Ranks of one
-  /// host share its disk (docs/reference/checkpoint.md), so different names let one machine act as several.
-  std::string host{};
-  /// The cluster of this rank's host. A store of the ranks' disks can keep to one cluster, and every
-  /// n-th checkpoint elsewhere (docs/reference/checkpoint.md). Empty: none.
-  std::string cluster{};
-  /// Threads that want to run on this rank's host, per core: shards go to hosts with little load if
-  /// there is a choice. Empty: the system's average over a minute.
-  std::optional<double> host_load{};
-  /// Whether the ranks compare the contents of replicated lists and problems, by a hash; they always
-  /// compare a list's length. Empty: except lists whose elements are computed when they are read, and
-  /// elements that are trivially copyable classes with private members or bases, which may be addresses; of
-  /// elements with serialize(), 10,000 of each list. Builds with assertions (NDEBUG undefined) compare
-  /// these as well.
-  std::optional<bool> check_inputs{};
-  /// Finds tasks whose result depends on the rank that runs them. True: farms run every task on two ranks
-  /// and compare the results, as with farm_options::audit = 1, unless they have an audit or cannot have
-  /// one. Empty: in builds with assertions (NDEBUG undefined) the root runs a short task of each of up to
-  /// eight other ranks again, after the farm, and warns of a difference in one line.
-  std::optional<bool> check_tasks{};
+  machine host{};                                      ///< where this rank runs
+  checks check{};                                      ///< whether the ranks compare what they hold
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
   /// Reads the defaults from the environment. Throws usage_error for a variable that cannot be
@@ -132,13 +145,13 @@ class context {
   [[nodiscard]] bool is_root() const noexcept { return rank() == 0; }
   /// The number of compute threads of this rank, at least 1.
   [[nodiscard]] int threads() const noexcept;
-  /// The name of this rank's host, see context_options::host.
+  /// The name of this rank's host, see context_options::machine.
   [[nodiscard]] std::string const& host() const noexcept;
   /// This rank's number among the ranks of its host, 0 to local_size() - 1, in the order of their
   /// ranks. A team counts all ranks of the context that it was made from.
   [[nodiscard]] int local_rank() const noexcept;
   /// The number of ranks on this rank's host, at least 1. It does not change when a rank is lost.
-  /// MPI decides which ranks share a host, not context_options::host.
+  /// MPI decides which ranks share a host, not context_options::machine.
   [[nodiscard]] int local_size() const noexcept;
   /// The communicator of this context: MPI_COMM_WORLD under run_main, otherwise the one given to
   /// the constructor. For a team, a communicator of exactly its ranks in their order; the first
@@ -177,7 +190,7 @@ class context {
   /// their end, from one thread at a time. Meanwhile the root may receive no messages, so it must
   /// return soon. It must neither throw nor make calls on this context. An empty function ends this.
   void set_observer(observe::progress_observer observer);
-  /// Sets context_options::trace for later runs; the same on every rank.
+  /// Sets context_options::tracing::on for later runs; the same on every rank.
   void set_trace(bool on);
   /// Sets context_options::threads for later runs, and threads_per_device to 0.
   void set_threads(int threads);

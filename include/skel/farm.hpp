@@ -32,6 +32,24 @@ namespace skel {
 
 /// Options of a farm call. The same on every rank.
 struct farm_options {
+  /// How a single task runs.
+  struct per_task {
+    /// A task that runs for longer than this has failed. Since nothing can interrupt it, its rank prints
+    /// a line and ends its process, and the others go on as after any loss. The root cannot be
+    /// replaced: there, it ends the job with exit code 1. Empty: no limit.
+    std::optional<double> time_limit_seconds{};
+    /// Runs no copies of late tasks. After a loss, a task may still run again on another rank.
+    bool run_once = false;
+    /// For a task function that takes a team: how many ranks run a task together, a number or a function
+    /// of the task's number. All ranks, if there are fewer.
+    skel::team_size team_size{};
+    /// What task i costs, in any unit: finite and at least 0. The most costly tasks begin first, those of
+    /// equal cost in the order of their numbers, so that the run does not end with one long task. The result
+    /// must be the same on every rank, as a replicated list is; each rank calls it once per task, before the
+    /// first one runs. Not for on_root sources. Empty: tasks begin in the order of the list.
+    std::function<double(task_id)> cost{};
+  };
+
   results_policy results = results::streamed();  ///< when results travel
   /// Whether the root computes tasks too. False: it only hands them out and collects results; without effect
   /// on one rank.
@@ -45,28 +63,15 @@ struct farm_options {
   /// A task that was running on this many lost ranks ends the run with task_error, since it probably ended
   /// them; with on_error::collect it is left out. 1 counts as 2, 0: never.
   unsigned max_losses_per_task = 2;
-  /// A task that runs for longer than this has failed. Since nothing can interrupt it, its rank prints
-  /// a line and ends its process, and the others go on as after any loss. The root cannot be
-  /// replaced: there, it ends the job with exit code 1. Empty: no limit.
-  std::optional<double> task_time_limit_seconds{};
   /// Saves the results that the root has received, so that a later run resumes from them
   /// (docs/reference/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
-  /// Runs no copies of late tasks. After a loss, a task may still run again on another rank.
-  bool run_once = false;
   /// This share of the tasks, 0 to 1, is repeated on another rank, and the results are compared byte by byte.
   /// If they differ, a third rank settles which is right: the rank at fault computes nothing more, its
   /// results are computed again, and report::audit names it. Not for reduced sinks and teams
   /// (docs/how-to/audit-results.md). 0: no audits.
   double audit = 0;
-  /// For a task function that takes a team: how many ranks run a task together, a number or a function
-  /// of the task's number. All ranks, if there are fewer.
-  skel::team_size team_size{};
-  /// What task i costs, in any unit: finite and at least 0. The most costly tasks begin first, those of equal
-  /// cost in the order of their numbers, so that the run does not end with one long task. The result must be
-  /// the same on every rank, as a replicated list is; each rank calls it once per task, before the first one
-  /// runs. Not for on_root sources. Empty: tasks begin in the order of the list.
-  std::function<double(task_id)> cost{};
+  per_task task{};  ///< how a single task runs
 };
 
 /// Satisfied by a function object that can be called, as const, with (task const&), (task const&,
@@ -85,14 +90,14 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 ///
 /// Collective: every rank of `ctx` makes the same call. The compute threads of a rank call `f`
 /// concurrently, on a const object; it may take a worker_info as its second argument. After a
-/// loss, or as a copy of a late task (farm_options::run_once), a task may run on more than one rank;
-/// the sink receives one of its results. `how` assigns tasks to ranks (skel/schedule.hpp). The result of a
-/// task must not depend on the rank that runs it, under any schedule; context_options::check_tasks finds
-/// such tasks.
+/// loss, or as a copy of a late task (farm_options::per_task::run_once), a task may run on more than one
+/// rank; the sink receives one of its results. `how` assigns tasks to ranks (skel/schedule.hpp). The result
+/// of a task must not depend on the rank that runs it, under any schedule; context_options::checks finds such
+/// tasks.
 ///
 /// A task function that takes (skel::context& team, task const&) runs on all ranks of a team together,
-/// farm_options::team_size of them. Skeleton calls and the user's MPI calls on the team work as on any
-/// context; the result of the team's root counts. With teams of more than one rank the root gives each
+/// farm_options::per_task::team_size of them. Skeleton calls and the user's MPI calls on the team work as on
+/// any context; the result of the team's root counts. With teams of more than one rank the root gives each
 /// team one task at a time, the largest first, whatever `how` says. When a rank of a team is lost,
 /// skeleton calls on that team throw lost_rank_error, the task runs again, and the survivors join other
 /// teams (docs/reference/teams.md).

@@ -31,37 +31,47 @@ struct farm_options;
 
 namespace skel::program {
 
-/// The values of the options. A path is empty if its option was not given.
+/// The values of the options.
 struct run_options {
-  std::string schedule_text = "auto";     ///< --schedule
-  std::string results_text = "streamed";  ///< --results
-  bool root_works = true;      ///< --root; false: the root only distributes tasks and collects results
-  std::optional<int> threads;  ///< --threads: compute threads per rank
-  std::string report;          ///< --report
-  std::string trace;           ///< --trace; the context reads SKEL_TRACE itself
-  std::string samples;         ///< --samples
-  std::string page;            ///< --page
-  std::string live_report;     ///< --live-report
-  std::optional<int> watch;    ///< --watch; 0: any free port
-  std::string progress_text = "auto";                            ///< --progress, or SKEL_PROGRESS
-  std::optional<std::chrono::duration<double>> time_limit;       ///< --time-limit
-  std::string on_error_text = "stop";                            ///< --on-error
-  std::optional<std::chrono::duration<double>> task_time_limit;  ///< --task-time-limit
-  double audit = 0;                                              ///< --audit
+  /// Those of farms, as given; see schedule() and farm().
+  struct farm_values {
+    std::string schedule = "auto";     ///< --schedule
+    std::string results = "streamed";  ///< --results
+    bool root_works = true;         ///< --root; false: the root only distributes tasks and collects results
+    std::string on_error = "stop";  ///< --on-error
+    std::optional<std::chrono::duration<double>> task_time_limit{};  ///< --task-time-limit
+    double audit = 0;                                                ///< --audit
+    friend bool operator==(farm_values const&, farm_values const&) = default;
+  };
+  /// Files that the root writes. A path is empty if its option was not given.
+  struct output_files {
+    std::string report{};       ///< --report
+    std::string trace{};        ///< --trace; the context reads SKEL_TRACE itself
+    std::string samples{};      ///< --samples
+    std::string page{};         ///< --page
+    std::string live_report{};  ///< --live-report
+  };
+
+  farm_values of_farm{};                                      ///< the options of farms
+  output_files files{};                                       ///< what is written
+  std::optional<int> threads{};                               ///< --threads: compute threads per rank
+  std::optional<int> watch{};                                 ///< --watch; 0: any free port
+  std::string progress_text = "auto";                         ///< --progress, or SKEL_PROGRESS
+  std::optional<std::chrono::duration<double>> time_limit{};  ///< --time-limit
   bool quiet = false;  ///< --quiet: no summary; no progress unless --progress always
 
   /// The schedule of a farm.
-  [[nodiscard]] any_schedule schedule() const { return any_schedule(schedule_text); }
+  [[nodiscard]] any_schedule schedule() const { return any_schedule(of_farm.schedule); }
   /// When the results of a farm travel.
-  [[nodiscard]] results_policy results() const { return parse_results(results_text); }
+  [[nodiscard]] results_policy results() const { return parse_results(of_farm.results); }
   /// What happens when a task fails.
-  [[nodiscard]] error_policy on_error() const { return parse_on_error(on_error_text); }
+  [[nodiscard]] error_policy on_error() const { return parse_on_error(of_farm.on_error); }
   /// The options of a farm: --results, --root, --on-error, --task-time-limit and --audit.
   [[nodiscard]] farm_options farm() const;
   /// Whether progress is shown.
   [[nodiscard]] observe::progress_mode progress() const;
   /// Whether the run is traced.
-  [[nodiscard]] bool traces() const { return !trace.empty() || !page.empty(); }
+  [[nodiscard]] bool traces() const { return !files.trace.empty() || !files.page.empty(); }
 };
 
 /// What a program has to say of its run at the end. Only the root's is used.

@@ -13,7 +13,7 @@ namespace skel {
 /// threads.
 struct rank_report {
   int rank = 0;             ///< in the context
-  std::string host;         ///< its host's name, see context_options::host
+  std::string host;         ///< its host's name, see context_options::machine
   int threads = 0;          ///< compute threads; 0: the root only serves
   std::uint64_t tasks = 0;  ///< finished by this rank, including those that another rank finished first
   double busy_seconds = 0;  ///< inside the task function
@@ -96,7 +96,7 @@ struct audit_report {
   std::vector<faulty_rank> at_fault;  ///< in the order in which they were found
 };
 
-/// The tasks that a team of ranks ran together, see farm_options::team_size.
+/// The tasks that a team of ranks ran together, see farm_options::per_task::team_size.
 struct team_report {
   std::vector<int> ranks;   ///< of the team, its root first
   std::uint64_t tasks = 0;  ///< whose results count

@@ -3,7 +3,7 @@
 //     auto const law = skel::sample_scaling(ctx, simulate, members.front(), 4, 16);
 //     auto const seconds = [&](skel::task_id, int ranks) { return law.seconds(ranks); };
 //     skel::farm(ctx, skel::replicated(members), simulate, skel::into(means),
-//                {.team_size = skel::team_size::chosen(seconds)});
+//                {.task = {.team_size = skel::team_size::chosen(seconds)}});
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ template <class F, class Task>
   auto const seconds = [&](int ranks) {
     auto const run = farm(
         ctx, indices(1), [&](context& team, task_id) { static_cast<void>(f(team, task)); }, [](task_id) {},
-        {.label = "sample of the task", .team_size = ranks});
+        {.label = "sample of the task", .task = {.team_size = ranks}});
     double longest = 0;  // of the ranks of the team, without the wait for ranks that come late to this call
     for (auto const& rank : run.report.per_rank) longest = std::max(longest, rank.busy_seconds);
     return longest;

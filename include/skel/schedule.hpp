@@ -130,7 +130,7 @@ namespace schedule {
 /// results tell (adaptive weighted factoring [Banicescu00], after factoring [HSF92]). When all tasks are
 /// granted, the root sends idle ranks to those that have most waiting. When none waits, an idle rank runs a
 /// copy of a task that a slower one is late with; a very late task is copied before. Not so if
-/// farm_options::run_once forbids it or the sink is reduced.
+/// farm_options::per_task::run_once forbids it or the sink is reduced.
 struct adaptive {
   /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;

@@ -19,7 +19,7 @@
 namespace skel {
 
 /// A list that is the same on every rank: only task numbers travel. Refers to an lvalue, owns an
-/// rvalue. The ranks compare a hash of its elements; context_options::check_inputs says which.
+/// rvalue. The ranks compare a hash of its elements; context_options::checks says which.
 template <std::ranges::random_access_range R>
   requires std::ranges::sized_range<R>
 class replicated {

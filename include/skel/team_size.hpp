@@ -1,9 +1,9 @@
 // How many ranks of a farm run one task together.
 //
-//     skel::farm_options const four{.team_size = 4};
-//     skel::farm_options const own{.team_size = [&](skel::task_id i) { return jobs[i].ranks; }};
-//     skel::farm_options const best{.team_size = skel::team_size::chosen(
-//         [&](skel::task_id i, int ranks) { return jobs[i].scaling.seconds(ranks); })};
+//     skel::farm_options const four{.task = {.team_size = 4}};
+//     skel::farm_options const own{.task = {.team_size = [&](skel::task_id i) { return jobs[i].ranks; }}};
+//     skel::farm_options const best{.task = {.team_size = skel::team_size::chosen(
+//         [&](skel::task_id i, int ranks) { return jobs[i].scaling.seconds(ranks); })}};
 #pragma once
 
 #include <concepts>

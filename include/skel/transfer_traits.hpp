@@ -40,7 +40,7 @@ namespace skel {
 /// memory. divide_and_conquer passes an owner for solutions, multi_host for results; other
 /// skeletons call the other `unpack`. The ranks also compare these bytes of each element of a replicated
 /// list and of a replicated problem. With compared_on_request they do so only if
-/// context_options::check_inputs is true: for types whose `pack` reads or computes what is not in memory.
+/// context_options::checks::inputs is true: for types whose `pack` reads or computes what is not in memory.
 template <class T>
 struct transfer_traits {};
 

@@ -48,7 +48,7 @@ collective_run::collective_run(context& ctx, call_options options, std::string_v
   bool const observed = options_.observed && context_access::is_observed(ctx);
   if (is_root() && observed && (mode != observe::progress_mode::never || engine_.observer))
     display_ = std::make_unique<observe::progress_display>(options_.label, mode);
-  if (engine_.options().trace && observed) trace_ = std::make_unique<observe::trace_buffer>();
+  if (engine_.options().trace.on && observed) trace_ = std::make_unique<observe::trace_buffer>();
 }
 
 report collective_run::execute() {

@@ -25,7 +25,7 @@ std::string executable_name() {
 
 // Changes with the format of the content, so that no version reads what it does not know.
 storage::identity writer_of(checkpoint_options const& options, store_content what) {
-  return {options.program.empty() ? executable_name() : options.program, options.version,
+  return {options.program.name.empty() ? executable_name() : options.program.name, options.program.version,
           hash_text(what == store_content::calls ? "calls, format 1" : "parts, format 1")};
 }
 
@@ -50,16 +50,16 @@ storage::save_cost commit_and_clear(storage::repository const& to, storage::gene
 storage::repository_options store_options(checkpoint_options const& options, store_content what,
                                           store_places const& where) {
   if (where.places.empty()) throw usage_error("a checkpoint needs at least one directory: --store");
-  require_count("checkpoint", "remote_every", options.remote_every);
+  require_count("checkpoint", "remote.every", options.remote.every);
   storage::repository_options r;
   r.code = storage::code(options.code);
   r.places = where.places;
-  r.home = where.home;
-  r.remote_every = options.remote_every;
+  r.placement = {where.home, options.remote.every};
   r.object = options.resume_object;
   if (!options.key_file.empty()) r.seal_with = storage::key::read(options.key_file);
   r.identity = writer_of(options, what);
-  r.beside = {writer_of(options, what == store_content::calls ? store_content::parts : store_content::calls)};
+  r.ignored.writers = {
+      writer_of(options, what == store_content::calls ? store_content::parts : store_content::calls)};
   return r;
 }
 
@@ -74,7 +74,7 @@ call_store::call_store(engine& of, checkpoint_options const& options, store_cont
       store_(
           [&] {
             auto o = store_options(options, what, places_);
-            o.apart = std::move(apart);
+            o.ignored.generations = std::move(apart);
             return o;
           }(),
           report_, *places_.files),

@@ -38,7 +38,7 @@ increments::increments(storage::repository const& to, storage::report_problem co
     : store_(to), report_(report) {
   auto const& o = to.options();
   auto const remote = std::ranges::count(o.places, true, &storage::place::remote);
-  both_ = o.remote_every > 0 && remote > 0 && static_cast<std::size_t>(remote) < o.places.size();
+  both_ = o.placement.remote_every > 0 && remote > 0 && static_cast<std::size_t>(remote) < o.places.size();
 }
 
 increments::chain& increments::chain_of(storage::generation_plan const& plan) {
@@ -119,7 +119,7 @@ increments::saved increments::write_both(storage::run_history const& history) {
   auto done = write(history);
   bool const remote = !state_.chains[1].unsaved.empty();
   if (!both_ || (!remote && state_.chains[0].unsaved.empty())) return done;
-  auto const every = store_.options().remote_every;
+  auto const every = store_.options().placement.remote_every;
   auto plan = store_.next(1);
   while ((plan.generation % every == 0) != remote) ++plan.generation;
   if (store_.goes_remote(plan) != remote) return done;  // no place is left there

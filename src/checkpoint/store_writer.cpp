@@ -18,7 +18,7 @@ namespace {
 
 std::string name_of_store(checkpoint_options const& o) {
   auto all = o.store;
-  all.insert(all.end(), o.remote_store.begin(), o.remote_store.end());
+  all.insert(all.end(), o.remote.store.begin(), o.remote.store.end());
   return join(all, ", ");
 }
 

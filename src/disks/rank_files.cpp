@@ -245,7 +245,7 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
     of_cluster = named;
   };
   for (auto const& d : options.store) add(d, false);
-  for (auto const& d : options.remote_store) add(d, true);
+  for (auto const& d : options.remote.store) add(d, true);
   auto const elsewhere =
       static_cast<std::size_t>(std::ranges::count(s.places, true, &storage::place::remote));
   if (!of_cluster.empty() && elsewhere == s.places.size())

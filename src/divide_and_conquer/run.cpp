@@ -36,7 +36,7 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
                                                         : "own_part")
       .add_types("types", work.types())
       .add_types("job", work.function());
-  if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check_inputs) : std::nullopt)
+  if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check.inputs) : std::nullopt)
     call_.add_hidden("contents of the replicated_problem", *contents);
   auto const hash = call_.hash();
   role::divide_config const config{rank_, ctx.size(), kind.from, kind.to, hash};

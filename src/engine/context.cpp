@@ -90,29 +90,28 @@ context_options context_options::from_environment() {
   threads("SKEL_THREADS_PER_DEVICE", o.threads_per_device);
   if (auto const* p = environment("SKEL_PROGRESS")) o.progress = observe::parse_progress_mode(p);
   if (auto const* f = environment("SKEL_TRACE")) {
-    o.trace_file = f;
-    o.trace = true;
+    o.trace = {true, f};
   }
   if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
   if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
     o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
   if (auto const* h = environment("SKEL_HOST")) {
-    o.host = h;
+    o.host.name = h;
     try {
-      std::ignore = detail::expand_disk(o.host, "", 0);
+      std::ignore = detail::expand_disk(o.host.name, "", 0);
     } catch (usage_error const& bad) {
       throw usage_error(std::string("SKEL_HOST: ") + bad.what());
     }
   }
-  if (auto const* c = environment("SKEL_CLUSTER")) o.cluster = c;
+  if (auto const* c = environment("SKEL_CLUSTER")) o.host.cluster = c;
   if (auto const* l = environment("SKEL_HOST_LOAD")) {
     auto const load = detail::to_number<double>(l);
     if (!load || !std::isfinite(*load) || *load < 0)
       throw usage_error(detail::format("SKEL_HOST_LOAD must be a number of at least 0, found \"{}\"", l));
-    o.host_load = *load;
+    o.host.load = *load;
   }
-  o.check_inputs = yes_or_no("SKEL_CHECK_INPUTS");
-  o.check_tasks = yes_or_no("SKEL_CHECK_TASKS");
+  o.check.inputs = yes_or_no("SKEL_CHECK_INPUTS");
+  o.check.tasks = yes_or_no("SKEL_CHECK_TASKS");
   return o;
 }
 
@@ -123,13 +122,13 @@ std::string detail::system_host_name() {
 }
 
 void detail::check_trace_file(context_options const& options) {
-  if (options.trace_file.empty()) return;
+  if (options.trace.file.empty()) return;
   try {
-    observe::check_trace_file(options.trace_file);
+    observe::check_trace_file(options.trace.file);
   } catch (error const& bad) {
     auto const* const variable = environment("SKEL_TRACE");
-    bool const from_environment = variable != nullptr && options.trace_file == variable;
-    throw usage_error(std::string(from_environment ? "SKEL_TRACE: " : "trace_file: ") + bad.what());
+    bool const from_environment = variable != nullptr && options.trace.file == variable;
+    throw usage_error(std::string(from_environment ? "SKEL_TRACE: " : "trace.file: ") + bad.what());
   }
 }
 
@@ -153,9 +152,9 @@ context::context(context&&) noexcept = default;
 context& context::operator=(context&&) noexcept = default;
 
 context::~context() {
-  if (!engine_ || beside_ || is_team_ || !is_root() || engine_->options().trace_file.empty()) return;
+  if (!engine_ || beside_ || is_team_ || !is_root() || engine_->options().trace.file.empty()) return;
   try {
-    observe::write_trace(engine_->options().trace_file, traces());
+    observe::write_trace(engine_->options().trace.file, traces());
   } catch (std::exception const& e) {
     std::fprintf(stderr, "skel: %s\n", e.what());
   }
@@ -169,7 +168,7 @@ int context::threads() const noexcept { return beside_ ? 1 : engine_->threads();
 std::string const& context::host() const noexcept { return engine_->place.host; }
 void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }
 void context::set_observer(observe::progress_observer observer) { engine_->observer = std::move(observer); }
-void context::set_trace(bool on) { engine_->options().trace = on; }
+void context::set_trace(bool on) { engine_->options().trace.on = on; }
 void context::set_quiet(bool quiet) { engine_->options().quiet = quiet; }
 void context::request_stop() noexcept { engine_->calls().stop_requested().store(true); }
 bool context::stop_requested() const noexcept { return engine_->calls().stop_requested().load(); }

@@ -25,12 +25,13 @@ context_options checked(context_options o) {
   require_seconds(where, "watchdog_seconds", o.watchdog_seconds);
   if (o.suspect_after_seconds) require_seconds(where, "suspect_after_seconds", *o.suspect_after_seconds);
   require_count(where, "largest_message", o.largest_message, 1);
+  o.trace.on = o.trace.on || !o.trace.file.empty();
   return o;
 }
 
 // The host name given by the user, with %r replaced by the rank.
 std::string host_name_of(context_options const& options, std::string found, int rank) {
-  if (!options.host.empty()) return expand_disk(options.host, found, rank);
+  if (!options.host.name.empty()) return expand_disk(options.host.name, found, rank);
   return found;
 }
 }  // namespace
@@ -45,7 +46,7 @@ engine::engine(std::unique_ptr<transport::transport> carrier, context_options op
       peers_(wires_, disks_, calls_, farewell_),
       driver_(wires_, disks_, calls_, clocks_, farewell_, peers_),
       helper_(driver_, wires_, calls_, disks_, options_),
-      disks_(rank(), size(), {place.host, options_.cluster, options_.host_load},
+      disks_(rank(), size(), {place.host, options_.host.cluster, options_.host.load},
              wires_.any_time() && !owns_time(), [this] { helper_.wake(); }) {
   if (wires_.any_time() && size() > 1) helper_.start();
 }

@@ -51,7 +51,7 @@ class farm_call : public protocol_run<P> {
               setup_.options.label, setup_.bytes_of_window()),
         stream_(work, setup_.traits.payload, ctx.is_root(), setup_.options.results.window,
                 setup_.window_bytes) {
-    setup_.describe(call_, work, engine_.options().check_inputs);
+    setup_.describe(call_, work, engine_.options().check.inputs);
     computes_ = setup_.computes();
   }
 

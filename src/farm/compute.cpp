@@ -120,7 +120,7 @@ void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t d
 
 // Called with the lock held, by whichever thread drives communication.
 void farm_run::watch_tasks(double t) {
-  auto const limit = setup_.options.task_time_limit_seconds;
+  auto const limit = setup_.options.task.time_limit_seconds;
   if (must_end_) end_for(0);
   if (!limit || over_) return;
   for (auto const& thread : state_)
@@ -134,7 +134,7 @@ void farm_run::watch_tasks(double t) {
 // these messages have left, it ends.
 void farm_run::end_for(task_id id) {
   auto const text = detail::format("has run for longer than its time limit of {} s",
-                                   *setup_.options.task_time_limit_seconds);
+                                   *setup_.options.task.time_limit_seconds);
   if (std::exchange(must_end_, true)) {
     if (!is_root()) std::raise(SIGKILL);  // as any loss of a rank
     end_process(rank_, 1);
@@ -153,7 +153,7 @@ void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_
   auto& t = state_[thread];
   worker_info const where{rank_, thread, threads_, engine_.place.device(thread)};
   double before = now();
-  bool const limited = setup_.options.task_time_limit_seconds.has_value();
+  bool const limited = setup_.options.task.time_limit_seconds.has_value();
   std::uint64_t const most = quantum_bytes / std::max<std::size_t>(1, setup_.traits.result_bytes);
   while (at < range.count) {
     std::uint64_t const end = std::min(range.count, at + (limited ? 1 : t.pace.slice()));

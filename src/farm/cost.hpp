@@ -1,4 +1,4 @@
-// What the tasks of a farm cost (farm_options::cost), and the order in which they begin.
+// What the tasks of a farm cost (farm_options::per_task::cost), and the order in which they begin.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   member_ = role::farm_member(setup_.member_config(engine_, call_.hash(), threads_));
   if (is_root() && setup_.options.audit > 0) audits_.emplace(work, engine_);
   if (!is_root()) return;
-  if (setup_.checks_ranks(engine_.options().check_tasks)) rank_check_.emplace(work);
+  if (setup_.checks_ranks(engine_.options().check.tasks)) rank_check_.emplace(work);
   root_role_.emplace(setup_.root_config(call_.hash(), in_place_, sink_.restored_tasks()));
   resize_window();
 }
@@ -225,7 +225,7 @@ audit_report farm_run::audited() const {
   a.checked = from.checked();
   a.unchecked = from.unchecked();
   for (auto const& f : from.faults()) {
-    if (engine_.options().check_tasks.value_or(false) && !engine_.options().quiet)
+    if (engine_.options().check.tasks.value_or(false) && !engine_.options().quiet)
       std::fprintf(
           stderr,
           "skel: farm: task %llu has another result on rank %d than on two other ranks: a task must not "

@@ -30,7 +30,7 @@ constexpr double parts_of_share = 16;
 }  // namespace
 
 bool forms_teams(farm_traits const& traits, farm_options const& options, int ranks) {
-  return traits.takes_team && ranks > 1 && !options.team_size.is_one();
+  return traits.takes_team && ranks > 1 && !options.task.team_size.is_one();
 }
 
 farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, farm_options const& with,
@@ -42,14 +42,14 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
       rank(ctx.rank()),
       root(root_rank) {
   if (traits.payload) policy = for_stream(std::move(policy));
-  if (policy.more == schedule::more_from::root_then_ranks && (options.run_once || traits.merged))
+  if (policy.more == schedule::more_from::root_then_ranks && (options.task.run_once || traits.merged))
     policy.copies = false;
-  if (options.audit == 0 && context_access::engine_of(ctx).options().check_tasks.value_or(false) &&
+  if (options.audit == 0 && context_access::engine_of(ctx).options().check.tasks.value_or(false) &&
       may_audit())
     options.audit = 1;
   check_choices();
-  if (options.cost) {
-    costs = costs_of(options.cost, *traits.tasks);
+  if (options.task.cost) {
+    costs = costs_of(options.task.cost, *traits.tasks);
     costly = count_costly(ctx.threads());
     if (!forms_teams(traits, options, size)) work.begin_in(by_cost(costs));
   }
@@ -57,7 +57,7 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
   if (window == 0) window = traits.window;
   bool const bounded =
       asks_root(policy) && policy.start == schedule::start_with::nothing && !options.results.concentrated;
-  bool const reorders = options.cost || options.team_size.is_chosen();
+  bool const reorders = options.task.cost || options.task.team_size.is_chosen();
   window_bytes = options.results.window_bytes;
   if (window > 0 || !bounded || (traits.ordered && reorders) || audit_holds()) return;
   window = std::max(least_window, window_per_rank * static_cast<std::uint64_t>(size));
@@ -98,28 +98,28 @@ void farm_setup::check_choices() const {
   require_count("farm", "window_bytes", options.results.window_bytes);
   require_count("farm", "the batch of streamed results", options.results.batch);
   require_count("farm", "the times of on_error", options.on_error.times);
-  if (options.task_time_limit_seconds)
-    require_seconds("farm", "task_time_limit_seconds", *options.task_time_limit_seconds);
-  if (options.task_time_limit_seconds == 0)
-    throw usage_error("farm: task_time_limit_seconds is 0, in which no task can run");
+  if (options.task.time_limit_seconds)
+    require_seconds("farm", "task.time_limit_seconds", *options.task.time_limit_seconds);
+  if (options.task.time_limit_seconds == 0)
+    throw usage_error("farm: task.time_limit_seconds is 0, in which no task can run");
   if (options.on_error.times == 0)
     throw usage_error("farm: the times of on_error are 0, but a task must fail at least once");
-  if (!traits.takes_team && !options.team_size.is_one())
+  if (!traits.takes_team && !options.task.team_size.is_one())
     throw usage_error(
         "farm: team_size was set, but the task function takes no team: its first parameter must be a "
         "skel::context&");
-  if (auto const n = options.team_size.fixed(); n && *n < 1)
+  if (auto const n = options.task.team_size.fixed(); n && *n < 1)
     throw usage_error(detail::format("farm: team_size must be at least 1, found {}", *n));
-  if (options.team_size.is_chosen() && traits.payload)
+  if (options.task.team_size.is_chosen() && traits.payload)
     throw usage_error(
         "farm: team_size::chosen needs tasks that are known beforehand, but those of an on_root source are "
         "not: use a replicated list, or a function of the task");
-  if (options.cost && traits.payload)
+  if (options.task.cost && traits.payload)
     throw usage_error(
         "farm: cost needs tasks that are known beforehand, but those of an on_root source are not: use a "
         "replicated list, or let the source give the most costly tasks first");
   bool const window = wants_window();
-  if (options.cost && traits.ordered && window)
+  if (options.task.cost && traits.ordered && window)
     throw usage_error(
         "farm: a window of an ordered sink counts from the first missing task, but with cost that may be the "
         "last one to begin: use no window, or another sink");
@@ -141,7 +141,7 @@ void farm_setup::check_choices() const {
     throw usage_error("schedule " + policy.name +
                       " deals tasks beforehand, so no window can bound them: use first-come "
                       "or guided, or no window");
-  if (options.run_once && policy.copies)
+  if (options.task.run_once && policy.copies)
     throw usage_error("schedule " + policy.name +
                       " with copies runs some tasks twice, but run_once forbids that: use no copies");
   if (policy.copies && traits.payload && policy.more == schedule::more_from::ring)
@@ -160,7 +160,7 @@ void farm_setup::check_choices() const {
 }
 
 bool farm_setup::may_audit() const {
-  return !traits.merged && !forms_teams(traits, options, size) && !options.run_once && workers() > 1;
+  return !traits.merged && !forms_teams(traits, options, size) && !options.task.run_once && workers() > 1;
 }
 
 bool farm_setup::checks_ranks(std::optional<bool> check_tasks) const {
@@ -177,7 +177,8 @@ void farm_setup::check_audit() const {
         "sink, or no audit");
   if (forms_teams(traits, options, size))
     throw usage_error("farm: audit repeats tasks on another rank, but these run on teams: use no audit");
-  if (options.run_once) throw usage_error("farm: audit runs some tasks twice, but run_once forbids that");
+  if (options.task.run_once)
+    throw usage_error("farm: audit runs some tasks twice, but run_once forbids that");
   if (workers() < 2)
     throw usage_error(
         detail::format("farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, "
@@ -202,7 +203,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("audit", detail::format("{}", options.audit))
       .add("copies", policy.copies ? "yes" : "no")
       .add("team size",
-           options.team_size.fixed() ? std::to_string(*options.team_size.fixed()) : "of each task")
+           options.task.team_size.fixed() ? std::to_string(*options.task.team_size.fixed()) : "of each task")
       .add("root", options.root_works ? "works" : "serves")
       .add("sink", traits.merged    ? "reduced"
                    : traits.ordered ? "ordered"
@@ -211,7 +212,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("bytes of a task", traits.task_bytes)
       .add_types("task function", traits.function)
       .add("resume", resumes())
-      .add("cost", options.cost ? "given" : "none");
+      .add("cost", options.task.cost ? "given" : "none");
   if (!costs.empty()) {
     xxh3_hasher hash;
     hash.update(std::as_bytes(std::span(costs)));

@@ -135,7 +135,7 @@ void team_farm_run::idle_work() {
 // Called with the lock held, by whichever thread drives communication. Nothing can interrupt the task, but
 // its skeleton calls end when another rank of the team overruns first.
 void team_farm_run::watch_tasks(double t) {
-  auto const limit = setup_.options.task_time_limit_seconds;
+  auto const limit = setup_.options.task.time_limit_seconds;
   if (!limit || over_ || began_ == 0 || !member_.job()) return;
   auto const text = detail::format("it has run for longer than its time limit of {} s", *limit);
   if (overran_ == 0 && t - began_ > *limit) {
@@ -155,9 +155,10 @@ team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last)
   wanted_sizes w;
   auto const able = setup_.workers();
   w.error = thrown_by([&] {
-    w.ranks = setup_.options.team_size.sizes(first, last, able);
+    w.ranks = setup_.options.task.team_size.sizes(first, last, able);
     bool const in_order = setup_.traits.ordered && setup_.options.results.window > 0;
-    w.costs = setup_.costs.empty() && !in_order ? setup_.options.team_size.seconds(w.ranks) : setup_.costs;
+    w.costs =
+        setup_.costs.empty() && !in_order ? setup_.options.task.team_size.seconds(w.ranks) : setup_.costs;
   });
   return w;
 }

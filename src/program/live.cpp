@@ -11,7 +11,7 @@ namespace skel::program {
 live_view::live_view(context& ctx, run_options const& options, std::string program)
     : ctx_(ctx), program_(std::move(program)) {
   if (!ctx.is_root()) return;
-  report_ = options.live_report;
+  report_ = options.files.live_report;
   if (options.watch) {
     if (report_.empty()) report_ = folder_.emplace().file("report.json");
     auto const view = find_sister("skel-view");

@@ -14,16 +14,16 @@ namespace {
 
 constexpr char parallel[] = "Parallel run", observing[] = "Observing";
 
-// An option that is kept as text, once `parse` has accepted it.
+// An option of a farm that is kept as text, once `parse` has accepted it.
 template <class Parse>
-auto text(std::string run_options::*member, Parse parse) {
+auto text(std::string run_options::farm_values::*member, Parse parse) {
   return [=](run_options& o, std::string const& value) {
     std::ignore = parse(value);
-    o.*member = value;
+    o.of_farm.*member = value;
   };
 }
-auto path(std::string run_options::*member) {
-  return [=](run_options& o, std::string const& value) { o.*member = value; };
+auto path(std::string run_options::output_files::*member) {
+  return [=](run_options& o, std::string const& value) { o.files.*member = value; };
 }
 template <class Number>
 Number number_of(std::string const& value) {
@@ -32,9 +32,6 @@ Number number_of(std::string const& value) {
 }
 auto number(std::optional<int> run_options::*member) {
   return [=](run_options& o, std::string const& value) { o.*member = number_of<int>(value); };
-}
-auto duration(std::optional<std::chrono::duration<double>> run_options::*member) {
-  return [=](run_options& o, std::string const& value) { o.*member = detail::parse_duration(value); };
 }
 
 std::vector<option_row> farm_rows() {
@@ -45,7 +42,7 @@ std::vector<option_row> farm_rows() {
        .group = parallel,
        .of_farm = true,
        .fallback = "auto",
-       .set = text(&run_options::schedule_text,
+       .set = text(&run_options::farm_values::schedule,
                    [](std::string const& spec) {
                      any_schedule(spec).policy().check();
                      return 0;
@@ -57,7 +54,7 @@ std::vector<option_row> farm_rows() {
        .rare = true,
        .of_farm = true,
        .fallback = "streamed",
-       .set = text(&run_options::results_text, parse_results)},
+       .set = text(&run_options::farm_values::results, parse_results)},
       {.name = "--root",
        .type = "works|serves",
        .help = "whether rank 0 also runs tasks, or only serves the other ranks",
@@ -69,7 +66,7 @@ std::vector<option_row> farm_rows() {
            [](run_options& o, std::string const& role) {
              if (role != "works" && role != "serves")
                throw usage_error("unknown role \"" + role + "\"; known: works, serves");
-             o.root_works = role == "works";
+             o.of_farm.root_works = role == "works";
            }},
       {.name = "--on-error",
        .type = "stop|retry[:times=N,elsewhere=yes|no]|collect[:...]",
@@ -78,7 +75,7 @@ std::vector<option_row> farm_rows() {
        .group = parallel,
        .of_farm = true,
        .fallback = "stop",
-       .set = text(&run_options::on_error_text, parse_on_error)},
+       .set = text(&run_options::farm_values::on_error, parse_on_error)},
       {.name = "--task-time-limit",
        .type = "90s|15m|2h",
        .help =
@@ -86,7 +83,8 @@ std::vector<option_row> farm_rows() {
        .group = parallel,
        .rare = true,
        .of_farm = true,
-       .set = duration(&run_options::task_time_limit)},
+       .set = [](run_options& o,
+                 std::string const& time) { o.of_farm.task_time_limit = detail::parse_duration(time); }},
       {.name = "--audit",
        .type = "SHARE",
        .help =
@@ -96,7 +94,7 @@ std::vector<option_row> farm_rows() {
        .rare = true,
        .of_farm = true,
        .range = std::pair(0.0, 1.0),
-       .set = [](run_options& o, std::string const& share) { o.audit = number_of<double>(share); }},
+       .set = [](run_options& o, std::string const& share) { o.of_farm.audit = number_of<double>(share); }},
   };
 }
 
@@ -113,31 +111,31 @@ std::vector<option_row> other_rows() {
        .type = "90s|15m|2h",
        .help = "stop handing out tasks after this time; Ctrl-C, SIGTERM and SIGUSR1 do the same",
        .group = parallel,
-       .set = duration(&run_options::time_limit)},
+       .set = [](run_options& o, std::string const& time) { o.time_limit = detail::parse_duration(time); }},
       {.name = "--report",
        .type = "FILE.json",
        .help = "write the run report",
        .group = observing,
        .per_rank = true,
-       .set = path(&run_options::report)},
+       .set = path(&run_options::output_files::report)},
       {.name = "--trace",
        .type = "FILE.json|.otf2",
        .help = "write a timeline of all ranks, for https://ui.perfetto.dev (.json) or Vampir (.otf2)",
        .group = observing,
        .per_rank = true,
-       .set = path(&run_options::trace)},
+       .set = path(&run_options::output_files::trace)},
       {.name = "--page",
        .type = "FILE.html",
        .help = "make a page of the run, by skel-view: times, timeline, slowest tasks",
        .group = observing,
        .per_rank = true,
-       .set = path(&run_options::page)},
+       .set = path(&run_options::output_files::page)},
       {.name = "--samples",
        .type = "FILE.csv",
        .help = "append this run's cost sample",
        .group = observing,
        .per_rank = true,
-       .set = path(&run_options::samples)},
+       .set = path(&run_options::output_files::samples)},
       {.name = "--quiet",
        .type = "",
        .help = "no summary, no progress",
@@ -156,7 +154,7 @@ std::vector<option_row> other_rows() {
        .help = "rewrite this report every second, for skel-view --follow",
        .group = observing,
        .per_rank = true,
-       .set = path(&run_options::live_report)},
+       .set = path(&run_options::output_files::live_report)},
       {.name = "--progress",
        .type = "auto|always|never",
        .help = "a bar on a terminal, otherwise a line per 10 %; auto prints no lines during the first second",
@@ -164,7 +162,11 @@ std::vector<option_row> other_rows() {
        .per_rank = true,
        .fallback = "auto",
        .variable = "SKEL_PROGRESS",
-       .set = text(&run_options::progress_text, observe::parse_progress_mode)},
+       .set =
+           [](run_options& o, std::string const& mode) {
+             std::ignore = observe::parse_progress_mode(mode);
+             o.progress_text = mode;
+           }},
   };
 }
 

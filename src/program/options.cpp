@@ -100,12 +100,12 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
                      "rank:N:DIR on the host of rank N")
           ->type_name("DIR,...")
           ->delimiter(',');
-  auto* const remote = app.add_option("--remote", options.remote,
+  auto* const remote = app.add_option("--remote", options.remote.store,
                                       "remote directories, used for every N-th checkpoint (--remote-every)")
                            ->type_name("DIR,...")
                            ->delimiter(',');
   auto* const remote_every =
-      app.add_option("--remote-every", options.remote_every,
+      app.add_option("--remote-every", options.remote.every,
                      "interval of checkpoints in remote directories and other clusters")
           ->type_name("N")
           ->capture_default_str()
@@ -156,16 +156,14 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
   checkpoint_options c;
   c.code = checkpoint_code;
   c.store = store;
-  c.remote_store = remote;
-  c.remote_every = remote_every;
+  c.remote = remote;
   if (every) c.every_seconds = every->count();
   c.mean_seconds_between_failures = between_failures.count();
   using enum checkpoint_options::resume_mode;
   c.resume = resume == "yes" ? yes : resume == "auto" ? if_there : no;
   c.resume_object = resume_object;
   c.key_file = key_file;
-  c.program = program;
-  c.version = SKEL_VERSION;
+  c.program = {program, SKEL_VERSION};
   c.problem = problem;
   return c;
 }

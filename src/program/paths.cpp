@@ -41,10 +41,10 @@ void check_writable(std::string const& path) {
 }
 
 void check_outputs(run_options const& options) {
-  for (auto const* path : {&options.report, &options.page, &options.live_report}) {
+  for (auto const* path : {&options.files.report, &options.files.page, &options.files.live_report}) {
     if (!path->empty()) check_writable(*path);
   }
-  bool const pages = !options.page.empty();
+  bool const pages = !options.files.page.empty();
   if (pages || options.watch) {
     auto const view = find_sister("skel-view");
     if (!view)
@@ -54,8 +54,8 @@ void check_outputs(run_options const& options) {
     if (failure) throw usage_error("--page: " + *failure);
   }
   try {
-    if (!options.trace.empty()) observe::check_trace_file(options.trace);
-    if (!options.samples.empty()) observe::check_samples_file(options.samples);
+    if (!options.files.trace.empty()) observe::check_trace_file(options.files.trace);
+    if (!options.files.samples.empty()) observe::check_samples_file(options.files.samples);
   } catch (error const& bad) {
     throw usage_error(bad.what());
   }

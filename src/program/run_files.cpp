@@ -33,19 +33,19 @@ void write_run_files(run_options const& options, std::string const& program, run
   auto const write_report = [&](std::string const& path) {
     skel::write_file_atomically(path, observe::report_to_json(outcome.run, extra));
   };
-  if (!options.report.empty()) write_report(options.report);
-  if (!options.trace.empty()) observe::write_trace(options.trace, traces);
-  if (!options.samples.empty() && is_whole(outcome.run)) {
-    observe::append_sample(options.samples, program, outcome.run, outcome.problem);
+  if (!options.files.report.empty()) write_report(options.files.report);
+  if (!options.files.trace.empty()) observe::write_trace(options.files.trace, traces);
+  if (!options.files.samples.empty() && is_whole(outcome.run)) {
+    observe::append_sample(options.files.samples, program, outcome.run, outcome.problem);
   }
-  if (options.page.empty()) return;
+  if (options.files.page.empty()) return;
   temporary_folder inputs;
   auto const report = inputs.file("report.json"), trace = inputs.file("trace.json");
   write_report(report);
   observe::write_chrome_trace(trace, traces);
   auto const view = find_sister("skel-view");
   if (!view) throw error("--page: skel-view not found; report and trace are in " + inputs.keep());
-  if (auto const failure = run_sister(*view, {report, trace, "-o", options.page}))
+  if (auto const failure = run_sister(*view, {report, trace, "-o", options.files.page}))
     throw error(detail::format("--page: {}; report and trace are in {}", *failure, inputs.keep()));
 }
 

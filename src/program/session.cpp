@@ -23,10 +23,10 @@ namespace skel::program {
 farm_options run_options::farm() const {
   farm_options o;
   o.results = results();
-  o.root_works = root_works;
+  o.root_works = of_farm.root_works;
   o.on_error = on_error();
-  o.audit = audit;
-  if (task_time_limit) o.task_time_limit_seconds = task_time_limit->count();
+  o.audit = of_farm.audit;
+  if (of_farm.task_time_limit) o.task.time_limit_seconds = of_farm.task_time_limit->count();
   return o;
 }
 

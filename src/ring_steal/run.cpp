@@ -83,7 +83,7 @@ steal_run::steal_run(context& ctx, steal_work& work, schedule::stealing const& h
       .add("checkpoint", c.records)
       .add_types("types", work.types())
       .add_types("job", work.function());
-  if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check_inputs) : std::nullopt)
+  if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check.inputs) : std::nullopt)
     call_.add_hidden("contents of the task list", *contents);
   c.call_hash = call_.hash();
   member_ = role::steal_member(c);

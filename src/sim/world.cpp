@@ -80,7 +80,7 @@ void world::live(port& me, std::function<void(context&)> const& body) {
   try {
     context_options o;
     o.threads = 1;
-    o.trace = options_.trace;
+    o.trace.on = options_.trace;
     o.watchdog_seconds = options_.watchdog_seconds;
     o.suspect_after_seconds = options_.suspect_after_seconds;
     auto const rank = static_cast<std::size_t>(me.rank());

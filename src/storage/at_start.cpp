@@ -92,13 +92,14 @@ void check_at_start(inventory const& here) {
 // Another machine comes first: it may hash the same problem differently.
 void refuse_others(repository_options const& mine, std::vector<stored_generation> const& all) {
   std::set<std::uint64_t> expected{mine.identity.hash()};
-  for (auto const& writer : mine.beside) expected.insert(writer.hash());
+  for (auto const& writer : mine.ignored.writers) expected.insert(writer.hash());
   for (auto const& g : all) {
     for (auto const& [number, part] : g.parts) check_machine(part, mine.machine);
     if (!expected.contains(g.identity_hash))
       refuse_foreign(g, mine.identity,
-                     mine.beside.empty() ? "with other options or input; repeat those of that run"
-                                         : "in the format of another version of skel; resume with that one");
+                     mine.ignored.writers.empty()
+                         ? "with other options or input; repeat those of that run"
+                         : "in the format of another version of skel; resume with that one");
   }
 }
 

@@ -182,7 +182,7 @@ std::vector<std::string> write_manifest(inventory const& here, stored_generation
   object.belongs_to.machine = of.parts.begin()->second.object.belongs_to.machine;
   spread copies(here.files, places, here.report);
   auto const written = copies.try_write(object, wanted, [&](std::vector<byte_sink> const& to) {
-    object_writer w(object, to, here.options.computed_by);
+    object_writer w(object, to, default_kernel());
     w.write(bytes);
     w.finish();
   });

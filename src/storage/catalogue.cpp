@@ -122,7 +122,7 @@ inventory::inventory(repository_options const& of, report_problem receiver, file
         std::erase_if(all, [&](place const& p) { return where.gone(p.directory); });
         return all;
       }()),
-      store(places, report, where, of.computed_by) {}
+      store(places, report, where, default_kernel()) {}
 
 std::vector<stored_generation> inventory::catalogue() const {
   auto all = generations_of(store.scan(), store, report);
@@ -148,7 +148,8 @@ template std::vector<std::pair<std::string, part_name>> inventory::files_named()
 template std::vector<std::pair<std::string, attempt_name>> inventory::files_named() const;
 
 bool inventory::is_mine(stored_generation const& g) const {
-  return g.identity_hash == options.identity.hash() && !(options.apart && options.apart(g.plan));
+  return g.identity_hash == options.identity.hash() &&
+         !(options.ignored.generations && options.ignored.generations(g.plan));
 }
 
 object_info inventory::describe(generation_plan const& plan, std::uint32_t part, std::string const& name,

@@ -33,7 +33,7 @@ struct inventory {
   /// Whether this writer may restore and remove the generation.
   [[nodiscard]] bool is_mine(stored_generation const& g) const;
   [[nodiscard]] placement_choice choice(std::uint64_t generation, std::uint32_t part = 0) const {
-    return {options.home, part, generation, options.remote_every};
+    return {options.placement.home, part, generation, options.placement.remote_every};
   }
   [[nodiscard]] object_info describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
                                      std::uint64_t length) const;

@@ -18,6 +18,9 @@ namespace skel::storage {
 
 namespace {
 
+// Runs that resume from a generation without committing a newer one before it is tried last.
+constexpr std::uint64_t most_attempts = 3;
+
 std::vector<std::string> directories_of(std::span<place const> places) {
   std::vector<std::string> all;
   all.reserve(places.size());
@@ -122,7 +125,7 @@ std::vector<stored_generation> repository::candidates() const {
     throw error(detail::format("{}: no generation can be restored",
                                detail::join(directories_of(options_.places), ",")));
   check_key(from, all);
-  auto const worn_out = [&](auto const& g) { return g.attempts >= options_.attempts; };
+  auto const worn_out = [](auto const& g) { return g.attempts >= most_attempts; };
   for (auto const& g : all)
     if (worn_out(g))
       report_(detail::format("generation {}: {} runs resumed from it without saving a newer one; tried last",

@@ -129,8 +129,7 @@ skel::bsp_options saving_to(std::string const& store) {
   c.code = "replicate:1";
   c.store = {store};
   c.every_seconds = 0;
-  c.program = "losses";
-  c.version = "1";
+  c.program = {"losses", "1"};
   return options;
 }
 

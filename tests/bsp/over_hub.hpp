@@ -205,8 +205,7 @@ struct store {
     c.every_seconds = 0;
     c.resume =
         resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
-    c.program = "test_bsp";
-    c.version = "1";
+    c.program = {"test_bsp", "1"};
     c.problem = "circle";
     skel::bsp_options o;
     o.checkpoint = c;

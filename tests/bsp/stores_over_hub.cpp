@@ -140,7 +140,7 @@ TEST_CASE("a store of another program, version or problem is refused in one line
   };
   auto const holds = where.directories[0] + ": contains generation ";
   for (auto const& text :
-       {refusal([](auto& c) { c.program = "other"; }), refusal([](auto& c) { c.version = "2"; }),
+       {refusal([](auto& c) { c.program.name = "other"; }), refusal([](auto& c) { c.program.version = "2"; }),
         refusal([](auto& c) { c.problem = "square"; })}) {
     INFO(text);
     CHECK(text.starts_with(holds));

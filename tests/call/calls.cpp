@@ -211,7 +211,7 @@ auto farm_of(std::uint64_t tasks, std::string const& schedule, skel::farm_option
 }
 
 void check_inputs(skel::context& ctx, std::optional<bool> check = true) {
-  skel::detail::context_access::engine_of(ctx).options().check_inputs = check;
+  skel::detail::context_access::engine_of(ctx).options().check.inputs = check;
 }
 
 template <class List>
@@ -429,15 +429,15 @@ TEST_CASE("SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS are yes, no or an error") {
     setenv("SKEL_CHECK_INPUTS", value, 1);
     auto const options = skel::context_options::from_environment();
     unsetenv("SKEL_CHECK_INPUTS");
-    return options.check_inputs;
+    return options.check.inputs;
   };
   CHECK(found("yes") == true);
   CHECK(found("no") == false);
   CHECK(found("") == std::nullopt);
   CHECK_THROWS_WITH(found("1"), "SKEL_CHECK_INPUTS must be yes or no, found \"1\"");
   unsetenv("SKEL_CHECK_INPUTS");
-  CHECK_FALSE(skel::context_options::from_environment().check_tasks.has_value());
+  CHECK_FALSE(skel::context_options::from_environment().check.tasks.has_value());
   setenv("SKEL_CHECK_TASKS", "yes", 1);
-  CHECK(skel::context_options::from_environment().check_tasks == true);
+  CHECK(skel::context_options::from_environment().check.tasks == true);
   unsetenv("SKEL_CHECK_TASKS");
 }

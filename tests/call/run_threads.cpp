@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "catch.hpp"
+#include "observe/support.hpp"
 #include "skel/skel.hpp"
 #include "tree.hpp"
 
@@ -50,7 +51,7 @@ TEST_CASE("skeletons and teams run on threads as ranks") {
             skel::ring_steal(team, skel::on_root([] { return std::vector{3}; }), tree{}).value;
         return team.is_root() ? i * i + size : 0;
       };
-      skel::farm(ctx, skel::indices(30), alone, skel::into(teams), {.team_size = 2});
+      skel::farm(ctx, skel::indices(30), alone, skel::into(teams), {.task = {.team_size = 2}});
       auto half = ctx.split(ctx.rank() % 2);
       right += skel::bsp(half, shift{}).value == (half.rank() + half.size() - 1) % half.size() ? 1 : 0;
       auto const n = skel::ring_steal(ctx, skel::on_root([] { return std::vector{9}; }), tree{}).value;
@@ -108,13 +109,22 @@ TEST_CASE("run_threads throws what a task throws, and can be called again") {
 TEST_CASE("run_threads takes the options of a context, and refuses less than one rank") {
   skel::context_options options;
   options.threads = 3;
-  options.host = "node%r";
+  options.host.name = "node%r";
   std::atomic<int> right = 0;
   skel::run_threads(
       2, [&](skel::context& ctx) { right += ctx.threads() == 3 && ctx.size() == 2 ? 1 : 0; }, options);
   CHECK(right == 2);
   CHECK_THROWS_AS(skel::run_threads(0, [](skel::context&) {}), skel::usage_error);
-  options.trace_file = "/no such folder/t.json";
+  test::temporary_directory const directory;
+  options.trace.file = directory.file("t.json");
+  skel::run_threads(
+      2,
+      [](skel::context& ctx) {
+        skel::farm(ctx, skel::indices(1), square, [](skel::task_id, std::uint64_t) {});
+      },
+      options);
+  CHECK(test::read_file(options.trace.file).find("farm") != std::string::npos);
+  options.trace.file = "/no such folder/t.json";
   CHECK_THROWS_AS(skel::run_threads(
                       2, [](skel::context&) {}, options),
                   skel::usage_error);

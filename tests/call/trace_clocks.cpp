@@ -20,7 +20,7 @@ using skel::observe::rank_trace;
 
 namespace {
 
-void traced(int /*rank*/, skel::context_options& o) { o.trace = true; }
+void traced(int /*rank*/, skel::context_options& o) { o.trace.on = true; }
 
 // 1000 s apart, and 50 ms of drift per second.
 double apart(int rank, double t) { return 1000 * rank + t * (1 + 0.05 * rank); }
@@ -161,7 +161,8 @@ TEST_CASE("a trace has every steal") {
 
 TEST_CASE("clocks are measured only for traces") {
   for (bool const trace : {false, true}) {
-    hub::job job(3, 1, std::size_t{1} << 30, {}, {}, [&](int, skel::context_options& o) { o.trace = trace; });
+    hub::job job(3, 1, std::size_t{1} << 30, {}, {},
+                 [&](int, skel::context_options& o) { o.trace.on = trace; });
     job.run([](skel::context& ctx) {
       skel::farm(
           ctx, skel::indices(10), [](std::uint64_t i) { return i; }, [](skel::task_id, std::uint64_t) {});

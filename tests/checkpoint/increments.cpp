@@ -283,7 +283,7 @@ TEST_CASE("in a hurry nothing is merged, and a merge stops") {
 TEST_CASE("local and remote checkpoints are chains of their own") {
   auto o = test::options_for(6, "ida:2,1");
   for (std::size_t i = 3; i < 6; ++i) o.places[i].remote = true;
-  o.remote_every = 5;
+  o.placement.remote_every = 5;
   growing g(o);
   for (int i = 0; i < 13; ++i) g.save(100);
   CHECK(g.written == 1300 + 1000);  // the local ones, and generations 5 and 10

@@ -41,8 +41,7 @@ skel::checkpoint_options at(std::vector<std::string> store) {
   skel::checkpoint_options c;
   c.code = "ida:2,2";
   c.store = std::move(store);
-  c.program = "test_rank_files";
-  c.version = "1";
+  c.program = {"test_rank_files", "1"};
   return c;
 }
 
@@ -87,8 +86,9 @@ std::vector<int> holders(test::temporary_directory const& root, int ranks, std::
 
 // Ranks of two clusters; that of the root has the first `in_first`.
 hub::job clusters(int ranks, int in_first, std::string const& first, std::string const& second) {
-  return hub::job(ranks, 1, std::size_t{1} << 30, {}, "",
-                  [=](int rank, skel::context_options& o) { o.cluster = rank < in_first ? first : second; });
+  return hub::job(ranks, 1, std::size_t{1} << 30, {}, "", [=](int rank, skel::context_options& o) {
+    o.host.cluster = rank < in_first ? first : second;
+  });
 }
 
 std::string error_of(std::function<void()> const& what) { return test::error_text<skel::error>(what); }
@@ -321,7 +321,7 @@ TEST_CASE("shards go to the least loaded hosts, if there are more hosts than sha
     test::temporary_directory const root;
     auto const ranks = static_cast<int>(load.size());
     hub::job job(ranks, 1, std::size_t{1} << 30, {}, "",
-                 [&](int rank, auto& o) { o.host_load = load[static_cast<std::size_t>(rank)]; });
+                 [&](int rank, auto& o) { o.host.load = load[static_cast<std::size_t>(rank)]; });
     on_root(job, [&, expected = where](auto& e) {
       auto options = at({"ranks:" + root.file("%h")});
       options.code = "ida:2,1";
@@ -365,7 +365,7 @@ TEST_CASE("a store of a cluster has the hosts of others as remote ones") {
   auto const places_of = [&](hub::job& job, std::vector<std::string> const& store,
                              std::vector<std::string> const& remote = {}) {
     auto options = at(store);
-    options.remote_store = remote;
+    options.remote.store = remote;
     std::pair<std::string, std::string> found;  // which are remote, and the warning
     on_root(job, [&](auto& e) {
       try {
@@ -409,7 +409,7 @@ TEST_CASE("a store of a cluster has the hosts of others as remote ones") {
 TEST_CASE("increments of a cluster that is lost during the run are not missed") {
   test::temporary_directory const root;
   auto options = at({"ranks:" + root.file("%h") + "@paris"});
-  options.remote_every = 3;
+  options.remote.every = 3;
   auto const content = [](std::uint64_t bytes) { return some_bytes(bytes); };
   auto job = clusters(5, 2, "lyon", "paris");
   on_root(job, [&](auto& e) {
@@ -446,7 +446,7 @@ TEST_CASE("SKEL_CLUSTER and SKEL_HOST_LOAD describe the host") {
     setenv("SKEL_HOST_LOAD", value, 1);
     auto const options = skel::context_options::from_environment();
     unsetenv("SKEL_HOST_LOAD");
-    return options.host_load;
+    return options.host.load;
   };
   CHECK(load("0.5") == 0.5);
   CHECK(load("0") == 0);
@@ -456,7 +456,7 @@ TEST_CASE("SKEL_CLUSTER and SKEL_HOST_LOAD describe the host") {
                       std::string("SKEL_HOST_LOAD must be a number of at least 0, found \"") + bad + '"');
   unsetenv("SKEL_HOST_LOAD");
   setenv("SKEL_CLUSTER", "paris", 1);
-  CHECK(skel::context_options::from_environment().cluster == "paris");
+  CHECK(skel::context_options::from_environment().host.cluster == "paris");
   unsetenv("SKEL_CLUSTER");
 }
 

@@ -27,8 +27,7 @@ struct store_of_three {
     c.every_seconds = 0.002;
     c.resume =
         resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
-    c.program = "a test";
-    c.version = "1";
+    c.program = {"a test", "1"};
     c.problem = problem;
     return c;
   }

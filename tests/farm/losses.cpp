@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     bool const hangs = p.when == "hang" || p.when == "hang-last";
     std::uint64_t const bad = p.when == "hang-last" ? tasks - 1 : poison;
     bool const aborts = p.when == "abort" || hangs;
-    if (hangs || p.when == "hang-root") options.task_time_limit_seconds = 0.3;
+    if (hangs || p.when == "hang-root") options.task.time_limit_seconds = 0.3;
     if (aborts) {
       options.on_error = skel::on_error::collect{};
       options.root_works = false;  // or the root might be the one that dies

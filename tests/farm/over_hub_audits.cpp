@@ -118,7 +118,7 @@ TEST_CASE("the same tasks are audited in every run") {
 
 TEST_CASE("with check_tasks a result that depends on its rank ends the call") {
   hub::job job(3, 1, std::size_t{1} << 30, {}, {},
-               [](int, skel::context_options& o) { o.check_tasks = true; });
+               [](int, skel::context_options& o) { o.check.tasks = true; });
   std::vector<int> parts;
   auto const own_part = [](std::uint64_t, skel::worker_info const& where) { return where.rank; };
   job.run([&](skel::context& ctx) {
@@ -133,7 +133,7 @@ TEST_CASE("with check_tasks a result that depends on its rank ends the call") {
   job.run([&](skel::context& ctx) {
     auto r = skel::farm(ctx, skel::indices(100), work, skel::into(got)).report;
     auto const once =
-        skel::farm(ctx, skel::indices(3), own_part, skel::into(parts), {.run_once = true}).report;
+        skel::farm(ctx, skel::indices(3), own_part, skel::into(parts), {.task = {.run_once = true}}).report;
     auto const add = skel::reduced(sum, std::plus<>());
     auto merged = skel::farm(
                       ctx, skel::indices(10), [](std::uint64_t i) { return i; }, add)
@@ -278,7 +278,7 @@ TEST_CASE("audits that cannot be done are refused") {
   CHECK(with({.audit = 1.5}) == "farm: audit is a share of the tasks, expected 0 to 1, found 1.5");
   CHECK(with({.audit = std::numeric_limits<double>::quiet_NaN()}) ==
         "farm: audit is a share of the tasks, expected 0 to 1, found nan");
-  CHECK(with({.run_once = true, .audit = 0.1}) ==
+  CHECK(with({.audit = 0.1, .task = {.run_once = true}}) ==
         "farm: audit runs some tasks twice, but run_once forbids that");
   CHECK(refusal([&](skel::context& ctx) {
           skel::farm(ctx, skel::indices(9), work, skel::reduced(total, std::plus<>()), {.audit = 0.1});
@@ -288,6 +288,6 @@ TEST_CASE("audits that cannot be done are refused") {
   CHECK(refusal([&](skel::context& ctx) {
           auto const f = [](skel::context&, std::uint64_t id) { return work(id); };
           skel::farm(ctx, skel::indices(9), f, [](skel::task_id, std::uint64_t) {},
-                     {.audit = 0.1, .team_size = 2});
+                     {.audit = 0.1, .task = {.team_size = 2}});
         }) == "farm: audit repeats tasks on another rank, but these run on teams: use no audit");
 }

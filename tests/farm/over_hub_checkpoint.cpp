@@ -50,7 +50,7 @@ struct trial {
 void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
   if (t.concentrated) options.results = skel::results::concentrated();
   if (t.serves) options.root_works = false;
-  options.cost = t.cost;
+  options.task.cost = t.cost;
   hub::job job(ranks, 2);
   job.run([&](skel::context& ctx) {
     auto const f = [&](std::uint64_t i) {
@@ -248,7 +248,7 @@ TEST_CASE("a merged result of tasks with costs is resumed with other costs") {
         resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
     std::stop_source stop;
     options.stop = stop.get_token();
-    options.cost = [=](skel::task_id i) { return static_cast<double>(resume ? i * 37 % 29 : i); };
+    options.task.cost = [=](skel::task_id i) { return static_cast<double>(resume ? i * 37 % 29 : i); };
     total = 0;
     hub::job job(3, 1);
     job.run([&](skel::context& ctx) {
@@ -361,10 +361,10 @@ TEST_CASE("an invalid, empty, foreign or unrequested store is refused in one lin
       "a: contains generation 1 of a test 1 in the format of another version of skel; resume with that one, "
       "or use another store");
   auto other_version = where.options(true);
-  other_version.checkpoint->version = "2";
+  other_version.checkpoint->program.version = "2";
   CHECK(refusal(where, other_version).find("of a test 1, ") != std::string::npos);
   auto other_program = where.options(true);
-  other_program.checkpoint->program = "another test";
+  other_program.checkpoint->program.name = "another test";
   CHECK(refusal(where, other_program).find("expected another test 1; ") != std::string::npos);
   auto gone = where.options(true);
   for (auto& d : gone.checkpoint->store) d += "/gone";
@@ -429,7 +429,7 @@ TEST_CASE("a farm of teams resumes from its checkpoint, on other ranks and teams
   auto const part = [&](int ranks, int size, bool resume, std::uint64_t most) {
     seen s;
     skel::farm_options options = where.options(resume);
-    options.team_size = size;
+    options.task.team_size = size;
     hub::job job(ranks);
     job.run([&](skel::context& ctx) {
       auto const f = [&](skel::context& team, std::uint64_t i) {
@@ -583,7 +583,7 @@ TEST_CASE("a call with another list, label, number of tasks or function object i
                         std::string const& label) {
     auto options = where.options(false);
     options.checkpoint->resume = skel::checkpoint_options::resume_mode::if_there;
-    options.checkpoint->program.clear();
+    options.checkpoint->program.name.clear();
     options.label = label;
     std::vector<std::int64_t> got;
     hub::job job(1);

@@ -51,7 +51,7 @@ TEST_CASE("costs do not change results: every schedule, source and sink") {
         for (std::uint64_t const n : {0U, 1U, 2U, 150U})
           for (bool const concentrated : {false, true}) {
             INFO(how.to_string() << ", " << ranks << " ranks, " << threads << " threads, " << n << " tasks");
-            skel::farm_options options{.cost = n == 2 ? giant : cost};
+            skel::farm_options options{.task = {.cost = n == 2 ? giant : cost}};
             if (concentrated) options.results = skel::results::concentrated();
             std::vector<std::uint64_t> into, in_order;
             std::map<std::uint64_t, std::string> texts;
@@ -95,7 +95,7 @@ TEST_CASE("there may be more ranks than tasks, and a root that only serves") {
       hub::job job(7);
       std::vector<std::uint64_t> got;
       job.run([&](skel::context& ctx) {
-        skel::farm_options const options{.root_works = false, .cost = giant};
+        skel::farm_options const options{.root_works = false, .task = {.cost = giant}};
         skel::farm(ctx, skel::indices(n), work, how, skel::into(got), options);
       });
       check_no_errors(job, 7);
@@ -113,7 +113,7 @@ TEST_CASE("one rank begins its tasks in decreasing order of cost, equal ones in 
         begun.push_back(i);
         return work(i);
       };
-      skel::farm(ctx, skel::indices(100), f, how, skel::into(got), {.cost = cost});
+      skel::farm(ctx, skel::indices(100), f, how, skel::into(got), {.task = {.cost = cost}});
     });
     check_no_errors(job, 1);
     CHECK(begun == by_decreasing(cost, 100));
@@ -133,7 +133,8 @@ TEST_CASE("every rank begins its most costly tasks first, and the most costly of
         begun.add(ctx.rank(), i);
         return slow_work(i);
       };
-      skel::farm(ctx, skel::indices(90), f, skel::any_schedule(name), skel::into(got), {.cost = giant});
+      skel::farm(ctx, skel::indices(90), f, skel::any_schedule(name), skel::into(got),
+                 {.task = {.cost = giant}});
     });
     check_no_errors(job, 3);
     bool giant_first = false;
@@ -155,7 +156,8 @@ TEST_CASE("no rank gets more than its share of the costs beforehand") {
       begun.add(ctx.rank(), i);
       return work(i);
     };
-    skel::farm(ctx, skel::indices(200), f, skel::schedule::blocks{}, skel::into(got), {.cost = giant});
+    skel::farm(ctx, skel::indices(200), f, skel::schedule::blocks{}, skel::into(got),
+               {.task = {.cost = giant}});
   });
   check_no_errors(job, 4);
   REQUIRE(begun.of.size() == 4);
@@ -183,7 +185,7 @@ TEST_CASE("failed tasks have their numbers in the list, whatever happens to them
       for (std::uint64_t id = 0; id < 120; ++id)
         if (!fails(id)) right.push_back(work(id));
       job.run([&](skel::context& ctx) {
-        skel::farm_options const options{.on_error = skel::on_error::collect{}, .cost = cost};
+        skel::farm_options const options{.on_error = skel::on_error::collect{}, .task = {.cost = cost}};
         auto const write = [&](skel::task_id, std::uint64_t x) { in_order.push_back(x); };
         auto const r = skel::farm(ctx, skel::indices(120), f, how, skel::ordered(write), options).report;
         if (!ctx.is_root()) return;
@@ -199,7 +201,7 @@ TEST_CASE("failed tasks have their numbers in the list, whatever happens to them
           return work(id);
         };
         skel::farm(ctx, skel::indices(120), one, how, [](skel::task_id, std::uint64_t) {},
-                   {.on_error = skel::on_error::retry{.times = 2}, .cost = cost});
+                   {.on_error = skel::on_error::retry{.times = 2}, .task = {.cost = cost}});
       });
       for (int r = 0; r < ranks; ++r) {
         hub::check_thrown<skel::task_error>(job, r);
@@ -218,9 +220,9 @@ TEST_CASE("a sink that throws is told of its task's number") {
         if (id == 17) throw std::runtime_error("disk full");
       };
       if (ordered)
-        skel::farm(ctx, skel::indices(80), work, skel::ordered(sink), {.cost = cost});
+        skel::farm(ctx, skel::indices(80), work, skel::ordered(sink), {.task = {.cost = cost}});
       else
-        skel::farm(ctx, skel::indices(80), work, sink, {.cost = cost});
+        skel::farm(ctx, skel::indices(80), work, sink, {.task = {.cost = cost}});
     });
     for (int r = 0; r < 3; ++r) {
       hub::check_thrown<skel::sink_error>(job, r);
@@ -241,7 +243,7 @@ TEST_CASE("with costs, losses do not change the results") {
         if (rank > 1 && ++begun[rank] == 4) job.kill(ctx.rank());
         return slow_work(i);
       };
-      skel::farm_options const options{.max_losses_per_task = 0, .cost = giant};
+      skel::farm_options const options{.max_losses_per_task = 0, .task = {.cost = giant}};
       skel::farm(ctx, skel::indices(120), f, how, skel::into(got), options);
     });
     CHECK(job.error(0).empty());
@@ -262,7 +264,7 @@ TEST_CASE("a task that ends its ranks is named by its number in the list") {
         }
         return slow_work(i);
       };
-      skel::farm_options options{.root_works = false, .cost = cost};
+      skel::farm_options options{.root_works = false, .task = {.cost = cost}};
       if (collects) options.on_error = skel::on_error::collect{};
       auto r = skel::farm(
                    ctx, skel::indices(60), f, skel::schedule::first_come{},
@@ -293,21 +295,21 @@ TEST_CASE("bad costs, and costs where no order is possible, are refused on every
   for (auto const& [value, text] : {std::pair{std::nan(""), "nan"}, {-1.0, "-1"}, {infinity, "inf"}}) {
     auto const with = [&, value = value](skel::context& ctx) {
       skel::farm(ctx, skel::indices(9), work, skel::into(got),
-                 {.cost = [=](skel::task_id i) { return i == 4 ? value : 1; }});
+                 {.task = {.cost = [=](skel::task_id i) { return i == 4 ? value : 1; }}});
     };
     CHECK(refusal(with) ==
           std::string("farm: task 4 has the cost ") + text + ", expected a finite number of at least 0");
   }
   CHECK(refusal([&](skel::context& ctx) {
           skel::farm(ctx, skel::indices(9), work, skel::into(got),
-                     {.cost = [](skel::task_id) { return std::numeric_limits<double>::max(); }});
+                     {.task = {.cost = [](skel::task_id) { return std::numeric_limits<double>::max(); }}});
         }).find("the sum of all costs") != std::string::npos);
   CHECK(refusal([&](skel::context& ctx) {
-          skel::farm(ctx, counting(9), work, skel::into(got), {.cost = cost});
+          skel::farm(ctx, counting(9), work, skel::into(got), {.task = {.cost = cost}});
         }).find("on_root") != std::string::npos);
   for (bool const of_sink : {false, true})
     CHECK(refusal([&](skel::context& ctx) {
-            skel::farm_options options{.cost = cost};
+            skel::farm_options options{.task = {.cost = cost}};
             if (!of_sink) options.results.window = 5;
             auto const sink = [](skel::task_id, std::uint64_t) {};
             skel::farm(ctx, skel::indices(9), work, skel::ordered(sink, of_sink ? 5 : 0), options);
@@ -319,8 +321,9 @@ TEST_CASE("costs that differ between ranks are found, also if only one rank has 
   std::vector<std::uint64_t> got;
   for (bool const none : {false, true}) {
     job.run([&](skel::context& ctx) {
-      skel::farm_options options{.cost = [&](skel::task_id i) { return ctx.rank() == 1 ? 49 - i : i; }};
-      if (none && ctx.rank() == 1) options.cost = nullptr;
+      skel::farm_options options{
+          .task = {.cost = [&](skel::task_id i) { return ctx.rank() == 1 ? 49 - i : i; }}};
+      if (none && ctx.rank() == 1) options.task.cost = nullptr;
       skel::farm(ctx, skel::indices(50), work, skel::into(got), options);
     });
     for (int r = 0; r < 3; ++r) {
@@ -349,11 +352,12 @@ TEST_CASE("teams of one size run the most costly tasks first") {
     std::vector<std::uint64_t> got, in_order;
     begun_tasks begun;
     job.run([&](skel::context& ctx) {
-      skel::farm_options options{.team_size = 2, .cost = cost};
-      if (kind == 1) options.team_size = skel::team_size(mixed);
+      skel::farm_options options{.task = {.team_size = 2, .cost = cost}};
+      if (kind == 1) options.task.team_size = skel::team_size(mixed);
       if (kind == 2) {  // the times say which are long
-        options.cost = nullptr;
-        options.team_size = skel::team_size::chosen([](skel::task_id i, int n) { return (1 + cost(i)) / n; });
+        options.task.cost = nullptr;
+        options.task.team_size =
+            skel::team_size::chosen([](skel::task_id i, int n) { return (1 + cost(i)) / n; });
       }
       auto const f = [&](skel::context& team, std::uint64_t i) {
         if (team.is_root()) begun.add(team.size(), i);

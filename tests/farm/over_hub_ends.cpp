@@ -70,7 +70,7 @@ TEST_CASE("run_once refuses a schedule that asks for copies") {
   hub::job job(2);
   job.run([&](skel::context& ctx) {
     skel::farm(ctx, skel::indices(10), work, skel::any_schedule("ring:copies=yes"),
-               [](skel::task_id, std::uint64_t) {}, {.run_once = true});
+               [](skel::task_id, std::uint64_t) {}, {.task = {.run_once = true}});
   });
   for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
 }

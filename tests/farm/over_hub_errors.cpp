@@ -53,8 +53,8 @@ TEST_CASE("failed tasks run again until they succeed, with every schedule, sourc
           std::vector<std::uint64_t> got;
           // Copies may fail more often than the original alone.
           bool const copies = how.policy().copies;
-          if (copies) options.run_once = how.to_string() == "auto";
-          if (copies && !options.run_once) continue;
+          if (copies) options.task.run_once = how.to_string() == "auto";
+          if (copies && !options.task.run_once) continue;
           std::uint64_t total = 0;
           job.run([&](skel::context& ctx) {
             auto const r = skel::farm(ctx, skel::indices(tasks), f, how, skel::into(got), options).report;
@@ -90,7 +90,7 @@ TEST_CASE("failed tasks of a stream run again") {
         };
         auto const write = [&](skel::task_id, std::uint64_t x) { got.push_back(x); };
         skel::farm(ctx, counting(tasks), f, skel::any_schedule(name), skel::ordered(write, 7),
-                   {.on_error = skel::on_error::retry{}, .run_once = true});
+                   {.on_error = skel::on_error::retry{}, .task = {.run_once = true}});
       });
       for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
       CHECK(got == expected(tasks));
@@ -132,7 +132,7 @@ TEST_CASE("a rank on which everything fails does no harm, since failed tasks run
         return slow_work(id);
       };
       skel::farm(ctx, skel::indices(tasks), f, skel::any_schedule(name), skel::into(got),
-                 {.on_error = skel::on_error::retry{.times = 2}, .run_once = true});
+                 {.on_error = skel::on_error::retry{.times = 2}, .task = {.run_once = true}});
     });
     for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
     CHECK(got == expected(tasks));

@@ -41,7 +41,7 @@ TEST_CASE("adaptive copies the task of a rank that becomes slow, unless it may r
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         return work(i);
       };
-      skel::farm(ctx, skel::indices(runs.size()), f, skel::into(got), {.run_once = once});
+      skel::farm(ctx, skel::indices(runs.size()), f, skel::into(got), {.task = {.run_once = once}});
     });
     for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
     CHECK(got == expected(runs.size()));

@@ -19,7 +19,7 @@ struct part_of_rank {
 template <class F>
 std::string said_about(F const& task, std::optional<bool> check, skel::farm_options const& options = {}) {
   hub::job job(3, 1, std::size_t{1} << 30, {}, {},
-               [&](int, skel::context_options& o) { o.check_tasks = check; });
+               [&](int, skel::context_options& o) { o.check.tasks = check; });
   return test::standard_error_of([&] {
     job.run([&](skel::context& ctx) {
       std::vector<decltype(task(0, skel::worker_info{}))> got;
@@ -38,6 +38,6 @@ TEST_CASE("a build with assertions warns of a task whose result depends on its r
   CHECK(text.find("a task must not depend on the rank that runs it") != std::string::npos);
 
   CHECK(said_about(part_of_rank{}, false).empty());
-  CHECK(said_about(part_of_rank{}, {}, {.run_once = true}).empty());
+  CHECK(said_about(part_of_rank{}, {}, {.task = {.run_once = true}}).empty());
   CHECK(said_about([](std::uint64_t i, skel::worker_info const&) { return i * i; }, {}).empty());
 }

@@ -50,7 +50,7 @@ TEST_CASE("a failure on one rank of a team is the task's; the others of its team
         }
       };
       std::vector<std::uint64_t> got;
-      skel::farm(ctx, skel::indices(20), f, skel::into(got), {.team_size = 3});
+      skel::farm(ctx, skel::indices(20), f, skel::into(got), {.task = {.team_size = 3}});
     });
     CHECK(cancelled >= 1);
     for (int r = 0; r < 6; ++r) hub::check_thrown<skel::task_error>(job, r);
@@ -69,7 +69,7 @@ TEST_CASE("failed tasks of teams run again or are left out") {
       if (i % 7 == 3 && team.is_root() && ++calls[i] <= 2) throw std::runtime_error("not yet");
       return together(team, i);
     };
-    skel::farm_options options{.on_error = skel::on_error::retry{.times = 3}, .team_size = 2};
+    skel::farm_options options{.on_error = skel::on_error::retry{.times = 3}, .task = {.team_size = 2}};
     skel::farm(ctx, skel::indices(30), f, skel::into(got), options);
     options.on_error = skel::on_error::collect{};
     auto const g = [&](skel::context& team, std::uint64_t i) {
@@ -105,8 +105,8 @@ TEST_CASE("teams that lose any of their ranks but the root give the same results
           wait_for(lost, begun, 3, team);
           return together(team, i);
         };
-        skel::farm_options const options{.team_size =
-                                             size == 0 ? skel::team_size(mixed_size) : skel::team_size(size)};
+        skel::farm_options const options{
+            .task = {.team_size = size == 0 ? skel::team_size(mixed_size) : skel::team_size(size)}};
         auto const report = skel::farm(ctx, skel::indices(n), f, skel::into(got), options).report;
         if (ctx.is_root()) again = report.tasks_handed_out_again;
       });
@@ -146,7 +146,7 @@ TEST_CASE("the MPI communicator of a team that loses a rank is revoked once on e
         wait_for(lost, begun, 3, team);
         return together(team, i);
       };
-      skel::farm(ctx, skel::indices(n), f, skel::into(got), {.team_size = 3});
+      skel::farm(ctx, skel::indices(n), f, skel::into(got), {.task = {.team_size = 3}});
     });
     CHECK(got == expected_sums(n));
     REQUIRE(members.size() == 3);
@@ -168,7 +168,7 @@ TEST_CASE("after losses, teams are as large as the ranks that are left") {
       }
       return together(team, i);
     };
-    skel::farm_options options{.team_size = 4};
+    skel::farm_options options{.task = {.team_size = 4}};
     options.max_losses_per_task = 0;
     skel::farm(ctx, skel::indices(30), f, skel::into(got), options);
   });
@@ -189,7 +189,7 @@ TEST_CASE("a rank that is wrongly thought lost takes part again") {
       }
       return together(team, i);
     };
-    skel::farm(ctx, skel::indices(40), f, skel::into(got), {.team_size = 2});
+    skel::farm(ctx, skel::indices(40), f, skel::into(got), {.task = {.team_size = 2}});
   });
   check_no_errors(job, 4);
   CHECK(got == expected_sums(40));
@@ -206,7 +206,7 @@ TEST_CASE("a task that ends ranks is blamed, or left out") {
         if (i == 4 && team.rank() == 1) job.kill(ctx.rank());
         return together(team, i);
       };
-      skel::farm_options options{.team_size = 2};
+      skel::farm_options options{.task = {.team_size = 2}};
       if (collects) options.on_error = skel::on_error::collect{};
       auto r = skel::farm(ctx, skel::indices(12), f,
                           skel::ordered([&](skel::task_id i, std::uint64_t) { order.push_back(i); }), options)

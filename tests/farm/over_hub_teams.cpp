@@ -31,8 +31,8 @@ TEST_CASE("teams of every size give the same results, on any ranks, with any sou
           std::vector<std::uint64_t> got;
           std::atomic<int> wrong = 0;
           job.run([&](skel::context& ctx) {
-            skel::farm_options options{.team_size =
-                                           size == 0 ? skel::team_size(mixed_size) : skel::team_size(size)};
+            skel::farm_options options{
+                .task = {.team_size = size == 0 ? skel::team_size(mixed_size) : skel::team_size(size)}};
             if (serves) options.root_works = false;
             auto const able = ctx.size() - (serves && ctx.size() > 1 ? 1 : 0);
             auto const f = [&](skel::context& team, std::uint64_t i) {
@@ -60,7 +60,7 @@ TEST_CASE("every sink works with teams, and 0 and 1 tasks") {
     std::vector<std::uint64_t> order;
     std::set<std::uint64_t> ended;
     job.run([&](skel::context& ctx) {
-      skel::farm_options const two{.team_size = 2};
+      skel::farm_options const two{.task = {.team_size = 2}};
       auto const list = skel::indices(n);
       skel::farm(ctx, list, together, skel::reduced(total, sum), two);
       skel::farm(ctx, list, together,
@@ -82,7 +82,7 @@ TEST_CASE("an ordered sink with a window does not stop teams of mixed sizes") {
   hub::job job(5);
   std::vector<std::uint64_t> order;
   job.run([&](skel::context& ctx) {
-    skel::farm_options options{.team_size = skel::team_size(mixed_size)};
+    skel::farm_options options{.task = {.team_size = skel::team_size(mixed_size)}};
     options.results.window = 3;
     skel::farm(ctx, counting(50), together,
                skel::ordered([&](skel::task_id i, std::uint64_t) { order.push_back(i); }), options);
@@ -97,7 +97,7 @@ TEST_CASE("ranks of one team stay together, and the report names the teams") {
   skel::report report;
   job.run([&](skel::context& ctx) {
     std::vector<std::uint64_t> got;
-    auto r = skel::farm(ctx, skel::indices(60), together, skel::into(got), {.team_size = 3}).report;
+    auto r = skel::farm(ctx, skel::indices(60), together, skel::into(got), {.task = {.team_size = 3}}).report;
     if (ctx.is_root()) report = std::move(r);
   });
   check_no_errors(job, 6);
@@ -115,7 +115,7 @@ TEST_CASE("a trace shows a task as a span on each rank of its team") {
   job.run([&](skel::context& ctx) {
     ctx.set_trace(true);
     std::vector<std::uint64_t> got;
-    skel::farm(ctx, skel::indices(6), together, skel::into(got), {.team_size = 2});
+    skel::farm(ctx, skel::indices(6), together, skel::into(got), {.task = {.team_size = 2}});
     auto all = ctx.traces();
     if (ctx.is_root()) traces = std::move(all);
   });
@@ -143,7 +143,7 @@ TEST_CASE("skel chooses the sizes of teams, but not for a stream") {
       return together(team, i);
     };
     auto const seconds = [&](skel::task_id i, int n) { return scaling(i).seconds(n); };
-    skel::farm_options const options{.team_size = skel::team_size::chosen(seconds)};
+    skel::farm_options const options{.task = {.team_size = skel::team_size::chosen(seconds)}};
     std::vector<std::uint64_t> got;
     skel::farm(ctx, skel::indices(12), f, skel::into(got), options);
     wrong += !ctx.is_root() || got == expected_sums(12) ? 0 : 1;
@@ -195,7 +195,7 @@ TEST_CASE("large teams come first, and small ones do not keep them from starting
   std::mutex lock;
   std::vector<std::uint64_t> begun;
   job.run([&](skel::context& ctx) {
-    skel::farm_options options{.team_size = [](skel::task_id i) { return i % 10 == 9 ? 4 : 1; }};
+    skel::farm_options options{.task = {.team_size = [](skel::task_id i) { return i % 10 == 9 ? 4 : 1; }}};
     auto const f = [&](skel::context& team, std::uint64_t i) {
       if (team.is_root()) {
         std::lock_guard const mine(lock);
@@ -231,7 +231,7 @@ TEST_CASE("teams stop early, and split further") {
                         [&](skel::task_id, std::uint64_t) {
                           return ++seen == 5 ? skel::results::flow::stop : skel::results::flow::go_on;
                         },
-                        {.team_size = 4})
+                        {.task = {.team_size = 4}})
                  .report;
     if (ctx.is_root()) report = std::move(r);
   });
@@ -247,12 +247,12 @@ TEST_CASE("two farms of teams follow one another on the same context, and on tea
   job.run([&](skel::context& ctx) {
     for (int k = 0; k < 3; ++k) {
       std::vector<std::uint64_t> got;
-      skel::farm(ctx, skel::indices(10), together, skel::into(got), {.team_size = 3});
+      skel::farm(ctx, skel::indices(10), together, skel::into(got), {.task = {.team_size = 3}});
       wrong += !ctx.is_root() || got == expected_sums(10) ? 0 : 1;
     }
     auto half = ctx.split(ctx.rank() % 2);
     std::vector<std::uint64_t> got;
-    skel::farm(half, skel::indices(10), together, skel::into(got), {.team_size = 2});
+    skel::farm(half, skel::indices(10), together, skel::into(got), {.task = {.team_size = 2}});
     wrong += !half.is_root() || got == expected_sums(10) ? 0 : 1;
   });
   check_no_errors(job, 6);
@@ -263,20 +263,20 @@ TEST_CASE("misuse of team_size is refused on every rank") {
   hub::job job(3);
   std::vector<std::uint64_t> got;
   job.run([&](skel::context& ctx) {
-    skel::farm(ctx, skel::indices(3), work, skel::into(got), {.team_size = 2});
+    skel::farm(ctx, skel::indices(3), work, skel::into(got), {.task = {.team_size = 2}});
   });
   for (int r = 0; r < 3; ++r) hub::check_thrown<skel::usage_error>(job, r);
   job.run([&](skel::context& ctx) {
-    skel::farm(ctx, skel::indices(3), together, skel::into(got), {.team_size = 0});
+    skel::farm(ctx, skel::indices(3), together, skel::into(got), {.task = {.team_size = 0}});
   });
   for (int r = 0; r < 3; ++r) hub::check_thrown<skel::usage_error>(job, r);
   job.run([&](skel::context& ctx) {
-    skel::farm_options const none{.task_time_limit_seconds = 0, .team_size = 2};
+    skel::farm_options const none{.task = {.time_limit_seconds = 0, .team_size = 2}};
     skel::farm(ctx, skel::indices(3), together, skel::into(got), none);
   });
   for (int r = 0; r < 3; ++r) hub::check_thrown<skel::usage_error>(job, r);
   job.run([&](skel::context& ctx) {
-    skel::farm_options const wrong{.team_size = [](skel::task_id i) { return i == 2 ? -1 : 1; }};
+    skel::farm_options const wrong{.task = {.team_size = [](skel::task_id i) { return i == 2 ? -1 : 1; }}};
     skel::farm(ctx, skel::indices(3), together, skel::into(got), wrong);
   });
   for (int r = 0; r < 3; ++r) hub::check_thrown<skel::source_error>(job, r);

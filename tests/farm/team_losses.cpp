@@ -42,11 +42,11 @@ int main(int argc, char** argv) {
     skel::farm_options options;
     options.max_losses_per_task = 0;  // the same task may run on several ranks that die
     if (size > 0)
-      options.team_size = size;
+      options.task.team_size = size;
     else
-      options.team_size = [](skel::task_id i) { return std::array{1, 2, 4, 3}[i % 4]; };
+      options.task.team_size = [](skel::task_id i) { return std::array{1, 2, 4, 3}[i % 4]; };
     if (mpi) {
-      options.task_time_limit_seconds = throws ? 2 : 0.5;
+      options.task.time_limit_seconds = throws ? 2 : 0.5;
       options.root_works = false;
       if (throws) options.on_error = skel::on_error::retry{};
     }

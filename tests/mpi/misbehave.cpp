@@ -203,7 +203,7 @@ void hang_in_team(skel::context& ctx, bool me) {
         MPI_Barrier(members);
         return i;
       },
-      [](skel::task_id, std::uint64_t) {}, {.team_size = 2});
+      [](skel::task_id, std::uint64_t) {}, {.task = {.team_size = 2}});
 }
 
 // The root is killed. Meanwhile one rank is inside a task or its own code for hours, the others are not.
@@ -350,14 +350,14 @@ std::map<std::string, act> const acts{
        if (me) hang();
        skel::farm(
            ctx, skel::indices(10), [](skel::context&, std::uint64_t i) { return i; },
-           [](skel::task_id, std::uint64_t) {}, {.team_size = 2});
+           [](skel::task_id, std::uint64_t) {}, {.task = {.team_size = 2}});
      }},
     {"hang-in-task", [](auto& ctx, bool me) { hang_in(ctx, me, "task"); }},
     {"hang-in-sink", [](auto& ctx, bool me) { hang_in(ctx, me, "sink"); }},
     {"hang-in-packing", [](auto& ctx, bool me) { hang_in(ctx, me, "packing"); }},
     {"hang-in-source", [](auto& ctx, bool) { hang_in_source(ctx); }},
     {"hang-in-team", [](auto& ctx, bool me) { hang_in_team(ctx, me); }},
-    {"overrun", [](auto& ctx, bool me) { hang_in(ctx, me, "task", {.task_time_limit_seconds = 0.5}); }},
+    {"overrun", [](auto& ctx, bool me) { hang_in(ctx, me, "task", {.task = {.time_limit_seconds = 0.5}}); }},
     {"lose-root-in-task", [](auto& ctx, bool me) { lose_root(ctx, me, "task"); }},
     {"lose-root-in-own-code", [](auto& ctx, bool me) { lose_root(ctx, me, "own code"); }},
 };

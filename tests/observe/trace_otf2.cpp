@@ -79,7 +79,7 @@ archive read(std::string const& path, std::map<int, int> const& rank_of) {
 }  // namespace
 
 TEST_CASE("an OTF2 archive has the events of the Chrome trace") {
-  hub::job job(3, 1, std::size_t{1} << 30, {}, {}, [](int, skel::context_options& o) { o.trace = true; });
+  hub::job job(3, 1, std::size_t{1} << 30, {}, {}, [](int, skel::context_options& o) { o.trace.on = true; });
   std::vector<rank_trace> traces;
   std::atomic<int> computing = 0;  // ranks; the first task of each waits for all, so that none comes too late
   auto const task = [&](std::uint64_t i) {

@@ -47,15 +47,15 @@ TEST_CASE("without arguments the common options have their defaults") {
   auto const options = parsed({});
   CHECK(options.schedule().to_string() == skel::any_schedule().to_string());
   CHECK(options.results() == skel::results::streamed());
-  CHECK(options.root_works);
+  CHECK(options.of_farm.root_works);
   CHECK_FALSE(options.threads);
   CHECK_FALSE(options.time_limit);
   CHECK(options.on_error() == skel::error_policy());
-  CHECK_FALSE(options.farm().task_time_limit_seconds);
+  CHECK_FALSE(options.farm().task.time_limit_seconds);
   CHECK_FALSE(options.verify);
   CHECK_FALSE(options.quiet);
   CHECK(options.progress() == progress_mode::automatic);
-  CHECK((options.output + options.report + options.trace + options.samples).empty());
+  CHECK((options.output + options.files.report + options.files.trace + options.files.samples).empty());
 }
 
 TEST_CASE("every common option is parsed") {
@@ -88,7 +88,7 @@ TEST_CASE("every common option is parsed") {
                                "x.png"});
   CHECK(options.schedule().to_string() == "first-come:chunk=4");
   CHECK(options.results() == skel::results::concentrated());
-  CHECK_FALSE(options.root_works);
+  CHECK_FALSE(options.of_farm.root_works);
   CHECK(options.threads == 3);
   CHECK(options.time_limit->count() == 90);
   CHECK(options.on_error() == skel::error_policy(skel::on_error::collect{.times = 2}));
@@ -96,11 +96,11 @@ TEST_CASE("every common option is parsed") {
   CHECK(farm.results == options.results());
   CHECK(!farm.root_works);
   CHECK(farm.on_error == options.on_error());
-  CHECK(farm.task_time_limit_seconds == 0.5);
+  CHECK(farm.task.time_limit_seconds == 0.5);
   CHECK(farm.audit == 0.01);
-  CHECK(options.report == "r.json");
-  CHECK(options.trace == "t.json");
-  CHECK(options.samples == "s.csv");
+  CHECK(options.files.report == "r.json");
+  CHECK(options.files.trace == "t.json");
+  CHECK(options.files.samples == "s.csv");
   CHECK(options.progress() == progress_mode::always);
   CHECK(options.verify);
   CHECK(options.quiet);
@@ -135,17 +135,17 @@ TEST_CASE("checkpoint options give a code, directories and an interval") {
   REQUIRE(c);
   CHECK(c->code == "ida:6,2");
   CHECK(c->store == std::vector<std::string>{"a", "b", "c"});
-  CHECK(c->remote_store == std::vector<std::string>{"far", "farther"});
-  CHECK(c->remote_every == 3);
+  CHECK(c->remote.store == std::vector<std::string>{"far", "farther"});
+  CHECK(c->remote.every == 3);
   CHECK(c->every_seconds == 90);
   CHECK(c->mean_seconds_between_failures == 7200);
   CHECK(c->resume == skel::checkpoint_options::resume_mode::yes);
-  CHECK(c->program == "skel-x");
+  CHECK(c->program.name == "skel-x");
   CHECK(c->problem == "a problem");
   auto const some = with_checkpoints({"--checkpoint=central", "--store", "a"}).checkpoint("skel-x", "");
   REQUIRE(some);
   CHECK(some->code == "central");
-  CHECK(some->remote_every == 5);    // if any directory is remote, or a host of another cluster
+  CHECK(some->remote.every == 5);    // if any directory is remote, or a host of another cluster
   CHECK_FALSE(some->every_seconds);  // auto
   CHECK(some->mean_seconds_between_failures == 86400);
   CHECK(some->resume == skel::checkpoint_options::resume_mode::no);

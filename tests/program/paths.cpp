@@ -24,7 +24,7 @@ TEST_CASE("the extension selects the format") {
 TEST_CASE("a page that cannot be made is refused before the run") {
   test::temporary_directory const directory;
   common_options options;
-  options.page = directory.file("page.html");
+  options.files.page = directory.file("page.html");
   std::filesystem::create_directory(directory.file("matplotlib"));
   test::write_file(directory.file("matplotlib/__init__.py"), "raise ImportError\n");
   ::setenv("PYTHONPATH", directory.file(".").c_str(), 1);
@@ -37,16 +37,17 @@ TEST_CASE("outputs are checked before the run, and the check leaves no files") {
   test::temporary_directory const directory;
   common_options options;
   options.output = directory.file("x.png");
-  options.report = directory.file("r.json");
-  options.samples = directory.file("s.csv");
+  options.files.report = directory.file("r.json");
+  options.files.samples = directory.file("s.csv");
   check_outputs(options);
   CHECK(directory.entries() == 0);
-  for (auto* const path : {&options.output, &options.report, &options.trace, &options.samples}) {
+  for (auto* const path :
+       {&options.output, &options.files.report, &options.files.trace, &options.files.samples}) {
     auto const saved = std::exchange(*path, "/nonexistent/file");
     CHECK(error_text<skel::usage_error>([&] { check_outputs(options); }) ==
           "/nonexistent/file: No such file or directory");
     *path = saved;
   }
-  test::write_file(options.samples, "something else\n");
+  test::write_file(options.files.samples, "something else\n");
   CHECK(test::contains(error_text<skel::usage_error>([&] { check_outputs(options); }), "not a samples file"));
 }

@@ -34,21 +34,21 @@ TEST_CASE("the requested files are written") {
   common_options options;
   write_run_files(options, "skel-x", some_outcome(), {});
   CHECK(directory.entries() == 0);
-  options.report = directory.file("r.json");
-  options.trace = directory.file("t.json");
-  options.samples = directory.file("s.csv");
+  options.files.report = directory.file("r.json");
+  options.files.trace = directory.file("t.json");
+  options.files.samples = directory.file("s.csv");
   write_run_files(options, "skel-x", some_outcome(), {});
-  auto const report = nlohmann::json::parse(test::read_file(options.report));
+  auto const report = nlohmann::json::parse(test::read_file(options.files.report));
   CHECK(report["program"] == "skel-x");
   CHECK(report["rays"] == 7);
-  CHECK(nlohmann::json::parse(test::read_file(options.trace))["traceEvents"].empty());
-  CHECK(test::read_file(options.samples).ends_with(",width=512\n"));
+  CHECK(nlohmann::json::parse(test::read_file(options.files.trace))["traceEvents"].empty());
+  CHECK(test::read_file(options.files.samples).ends_with(",width=512\n"));
 }
 
 TEST_CASE("a page that cannot be made leaves report and trace") {
   test::temporary_directory const directory;
   common_options options;
-  options.page = directory.file("missing/page.html");
+  options.files.page = directory.file("missing/page.html");
   CHECK(options.traces());
   try {
     write_run_files(options, "skel-x", some_outcome(), {});
@@ -67,7 +67,7 @@ TEST_CASE("a page that cannot be made leaves report and trace") {
 TEST_CASE("a stopped run writes no sample") {
   test::temporary_directory const directory;
   common_options options;
-  options.samples = directory.file("s.csv");
+  options.files.samples = directory.file("s.csv");
   auto outcome = some_outcome();
   outcome.run.stopped_early = true;
   write_run_files(options, "skel-x", outcome, {});
@@ -77,7 +77,7 @@ TEST_CASE("a stopped run writes no sample") {
 TEST_CASE("a run that left tasks out names ten of them and writes no sample") {
   test::temporary_directory const directory;
   common_options options;
-  options.samples = directory.file("s.csv");
+  options.files.samples = directory.file("s.csv");
   auto outcome = some_outcome();
   CHECK(lines_of_failures(outcome.run).empty());
   outcome.run.failed_tasks = {{.task = 7, .rank = 2, .times = 1, .text = "bad thing"},

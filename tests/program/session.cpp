@@ -68,7 +68,7 @@ TEST_CASE("a session takes its options and leaves the others") {
     CHECK(all.argv[static_cast<std::size_t>(all.argc)] == nullptr);
     CHECK(self.schedule().to_string() == "guided:min=2");
     CHECK(self.farm().on_error.collects);
-    CHECK(self.options().report.empty());
+    CHECK(self.options().files.report.empty());
     CHECK(ctx.threads() == 2);
   });
 }

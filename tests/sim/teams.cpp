@@ -51,7 +51,7 @@ found ensemble(int deaths) {
                                            sim::kill(63 * ++dead + 5);  // of one team each
                                            died += sim::now() - begin;
                                          },
-                                         {.team_size = size})
+                                         {.task = {.team_size = size}})
                                   .report;
           if (!ctx.is_root()) return;
           bool right = got.size() == tasks;
@@ -78,7 +78,7 @@ double list_of_tasks(skel::team_size const& how) {
              };
              std::vector<std::uint64_t> got;
              auto const report =
-                 skel::farm(ctx, skel::indices(160), f, skel::into(got), {.team_size = how}).report;
+                 skel::farm(ctx, skel::indices(160), f, skel::into(got), {.task = {.team_size = how}}).report;
              if (ctx.is_root()) seconds = report.seconds;
            });
            if (end.exit_code != 0) throw std::runtime_error(end.failure);
@@ -115,11 +115,12 @@ TEST_CASE("sizes from two samples of a task end within 5 % of the best size for 
     return forked::run([&] {
       std::vector<double> out;
       auto const end = sim::run(sim::platform::ready("cluster:ranks=64"), [&](skel::context& ctx) {
-        skel::farm_options options{.team_size = fixed.value_or(1)};
+        skel::farm_options options{.task = {.team_size = fixed.value_or(1)}};
         skel::amdahl law;
         if (!fixed) {
           law = skel::sample_scaling(ctx, f, std::uint64_t{0}, 4, 32);
-          options.team_size = skel::team_size::chosen([&](skel::task_id, int n) { return law.seconds(n); });
+          options.task.team_size =
+              skel::team_size::chosen([&](skel::task_id, int n) { return law.seconds(n); });
         }
         std::vector<std::uint64_t> got;
         auto const report = skel::farm(ctx, skel::indices(80), f, skel::into(got), options).report;

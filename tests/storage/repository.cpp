@@ -396,7 +396,7 @@ TEST_CASE("tidying a generation removes copies, foreign parts, and remains of ot
 TEST_CASE("every fifth generation goes to remote directories and survives the loss of all others") {
   auto o = test::options_for(6, "ida:2,1");
   for (std::size_t i = 3; i < 6; ++i) o.places[i].remote = true;
-  o.remote_every = 5;
+  o.placement.remote_every = 5;
   test::repository_in_memory r(o);
   std::vector<test::parts> states(1);
   for (std::uint64_t g = 1; g <= 9; ++g) {
@@ -413,7 +413,7 @@ TEST_CASE("the newest generation of each kind is kept, however many came after i
   auto o = test::options_for(6, "ida:2,1");
   for (std::size_t i = 3; i < 6; ++i) o.places[i].remote = true;
   o.keep = 1;
-  o.remote_every = 2;
+  o.placement.remote_every = 2;
   test::repository_in_memory r(o);
   auto const local = test::random_parts(2, 1);
   test::save(r.store, local);

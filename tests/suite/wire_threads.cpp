@@ -12,7 +12,7 @@ void on_ranks(std::function<void(skel::context&)> const& body) {
     INFO(ranks << " ranks, " << threads << " threads each");
     skel::context_options options;
     options.threads = threads;
-    options.check_tasks = false;    // cases count how often a task runs
+    options.check.tasks = false;    // cases count how often a task runs
     options.watchdog_seconds = 60;  // prints every rank's state instead of hanging
     skel::run_threads(ranks, body, options);
   }

@@ -138,8 +138,8 @@ class job {
       options.threads = threads;
       options.largest_message = largest_message;
       options.suspect_after_seconds = 0;  // tests declare ranks lost
-      options.host = host;
-      options.check_tasks = false;    // they count how often a task runs
+      options.host.name = host;
+      options.check.tasks = false;    // they count how often a task runs
       options.watchdog_seconds = 15;  // prints every rank's state instead of hanging
       if (adapt) adapt(r, options);
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r, shows),

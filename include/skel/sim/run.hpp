@@ -16,7 +16,7 @@ namespace skel::sim {
 /// Options of run().
 struct run_options {
   std::string program = "skel";  ///< begins the line on standard error when a rank fails
-  bool trace = false;            ///< as context_options::trace
+  bool trace = false;            ///< as context_options::tracing::on
   double watchdog_seconds = 0;   ///< virtual; as context_options::watchdog_seconds
   /// Virtual seconds of silence until a rank is declared dead, as
   /// context_options::suspect_after_seconds; 0: never.

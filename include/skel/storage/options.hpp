@@ -20,14 +20,24 @@ struct checkpoint_options {
     if_there  ///< resumes if a run has committed a checkpoint in the store, otherwise starts
   };
 
+  /// The place of some checkpoints.
+  struct far_store {
+    std::vector<std::string> store{};  ///< as checkpoint_options::store, in another place
+    std::uint64_t every = 5;           ///< every n-th checkpoint goes there, if there is one; 0: none does
+  };
+  /// The program that saves. Only the same one resumes.
+  struct program_version {
+    std::string name{};     ///< empty: the name of the executable, if all ranks run the same
+    std::string version{};  ///< any text
+  };
+
   std::string code = "ida:2,1";  ///< as storage::code reads it
   /// Existing directories that all ranks reach. `ranks:DIR` is DIR on each rank's own host, created
   /// if it is missing; %h stands for the host's name and %r for the rank. With `ranks:DIR@CLUSTER`
-  /// hosts of other clusters (context_options::cluster) are remote ones. `rank:N:DIR` is DIR on the
+  /// hosts of other clusters (context_options::machine) are remote ones. `rank:N:DIR` is DIR on the
   /// host of rank N alone.
   std::vector<std::string> store{};
-  std::vector<std::string> remote_store{};  ///< likewise, in another place
-  std::uint64_t remote_every = 5;  ///< every n-th checkpoint goes to remote ones, if any; 0: none does
+  far_store remote{};  ///< directories in another place, and how often they are used
   /// Between checkpoints; 0: a checkpoint begins when the previous one is written. Empty: follows from
   /// the measured cost of a checkpoint and the rate of failures.
   std::optional<double> every_seconds{};
@@ -44,9 +54,7 @@ struct checkpoint_options {
   /// checkpoint, and only encrypted ones are resumed. A missing or a wrong key is a usage_error. If
   /// it is empty, checkpoints are not encrypted.
   std::string key_file{};
-  /// Only the same program resumes. Empty: the name of the executable, if all ranks run the same.
-  std::string program{};
-  std::string version{};  ///< only the same version resumes
+  program_version program{};  ///< only the same program resumes
   /// Only the same problem resumes. Must name everything that the result depends on and that skel cannot see:
   /// constants, values that a lambda captures, files that tasks read, the tasks of an on_root source. Of
   /// itself skel compares the number of the call, its label, its types, the contents of a replicated list

@@ -34,27 +34,31 @@ struct inventory;
 
 /// Options of a repository.
 struct repository_options {
+  /// Generations in the same store that are neither restored nor removed.
+  struct ignored_generations {
+    std::vector<storage::identity> writers{};  ///< other writers
+    /// Those of this writer for which it is true. Empty: none.
+    std::function<bool(generation_plan const&)> generations{};
+  };
+  /// As in placement_choice.
+  struct placement_rule {
+    std::string home{};              ///< host of this process
+    std::uint64_t remote_every = 0;  ///< generations n, 2n, 3n, … go to remote places; 0: none does
+  };
+
   std::vector<place> places;      ///< where shards go; at least one
   storage::code code{"ida:1,1"};  ///< of new generations
   storage::identity identity;     ///< the writer; only an equal identity may resume
-  /// Other writers that save in the same store. Their generations are neither restored nor removed.
-  std::vector<storage::identity> beside{};
-  /// Generations of this writer for which it is true are neither restored nor removed. Empty: none.
-  std::function<bool(generation_plan const&)> apart{};
-  std::string home{};              ///< host of this process, see placement_choice
-  std::uint64_t remote_every = 0;  ///< see placement_choice
+  ignored_generations ignored{};  ///< neither restored nor removed
+  placement_rule placement{};     ///< where shards go
   /// The number of restorable generations to keep, the newest ones; at least 1. The newest
   /// generation that remote places alone can restore is kept too, and the newest for local places.
   std::size_t keep = 2;
-  /// A generation from which this many runs have resumed without committing a newer one is tried
-  /// last, since it may be the cause of their failures.
-  std::uint64_t attempts = 3;
   /// Selects one of several complete generations with the same number, by the first digits of its
   /// id(). Two runs use one number if neither can reach the other's directories.
   std::string object{};
   std::uint32_t block_size = 1U << 16U;    ///< in bytes, 1 to largest_block
   std::optional<key> seal_with{};          ///< encrypts, and refuses what is not; empty: does not
-  kernel computed_by = default_kernel();   ///< computes the code
   std::uint64_t machine = this_machine();  ///< only a program with equal representations may resume
 };
 
@@ -104,13 +108,14 @@ class repository {
   // ----- restoring -----
 
   /// The generations that can be restored, judged by their headers, in the order in which to try
-  /// them: the newest first, those with too many attempts last. Reports the others. Empty if the
+  /// them: the newest first. A generation from which three runs have resumed without committing a newer
+  /// one comes last, since it may be the cause of their failures. Reports the others. Empty if the
   /// store holds no generation. Throws skel::error if none of its generations can be restored,
   /// usage_error if they belong to another program or options().seal_with is not their key. Several
   /// processes agree on one; if one of them cannot read its parts, they agree on the next.
   [[nodiscard]] std::vector<stored_generation> candidates() const;
 
-  /// Removes from `all` the generations of other writers and those apart. If several of the others have the
+  /// Removes from `all` the generations that options().ignored names. If several of the others have the
   /// same number, also removes those that options().object does not select. Throws usage_error if it does not
   /// decide between the newest ones; reports and skips older ambiguous ones.
   [[nodiscard]] std::vector<stored_generation> chosen(std::vector<stored_generation> all) const;

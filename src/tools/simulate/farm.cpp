@@ -22,8 +22,8 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
   std::uint64_t had = 0;
   farm_options how;
   how.results = o.common.results();
-  how.root_works = o.common.root_works;
-  if (o.work.longest_first) how.cost = [&](task_id task) { return costs[task]; };
+  how.root_works = o.common.of_farm.root_works;
+  if (o.work.longest_first) how.task.cost = [&](task_id task) { return costs[task]; };
   auto const r = farm(
                      ctx, indices(costs.size()),
                      [&](std::uint64_t task) {

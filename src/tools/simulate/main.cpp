@@ -265,7 +265,7 @@ std::function<void(skel::context&)> body_of(options const& o, int ranks,
 
 void leave_report(options const& o, skel::sim::platform const& platform, result& out) {
   auto const& r = out.run.run;
-  double const ideal = platform.ideal_seconds(out.cost, !o.common.root_works);
+  double const ideal = platform.ideal_seconds(out.cost, !o.common.of_farm.root_works);
   bool const tasks = r.skeleton != "divide_and_conquer" && r.skeleton != "multi_host";
   out.run.fields = {{"simulated", true},
                     {"platform", platform.name},

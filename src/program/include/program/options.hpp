@@ -15,11 +15,11 @@ namespace skel::program {
 
 /// The values of the common options. A path is empty if its option was not given.
 struct common_options : run_options {
-  std::string output;               ///< -o
-  std::string checkpoint_code;      ///< --checkpoint
-  std::vector<std::string> store;   ///< --store
-  std::vector<std::string> remote;  ///< --remote
-  std::uint64_t remote_every = 5;   ///< --remote-every; default: four local, one remote, as in the paper
+  std::string output;              ///< -o
+  std::string checkpoint_code;     ///< --checkpoint
+  std::vector<std::string> store;  ///< --store
+  checkpoint_options::far_store
+      remote;  ///< --remote, --remote-every: four local, one remote, as in the paper
   std::optional<std::chrono::duration<double>> every;     ///< --every; empty: auto
   std::chrono::duration<double> between_failures{86400};  ///< --mtbf
   std::string resume;                                     ///< --resume: "yes" or "auto"; empty: not given
