@@ -15,7 +15,7 @@ function(room name)
   endforeach()
 endfunction()
 
-room(base HEADERS error report bytes hash atomic_file stop detail/task_range detail/function_reference)
+room(base HEADERS error report bytes hash atomic_file stop detail/task_range detail/function_reference detail/erased)
 room(role USES base HEADERS on_error schedule)
 room(transport USES base)
 room(observe USES base)

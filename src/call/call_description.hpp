@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/format.hpp"
+#include "skel/detail/erased.hpp"
 
 namespace skel::detail {
 
@@ -42,10 +43,8 @@ class call_description {
 
 /// Adds what can be seen of the values on which the results of a skeleton's work depend, for checkpoints.
 /// `function` is the word for the user's function object.
-template <class Work>
-void add_values(call_description& to, std::string_view function, Work const& work) {
-  if constexpr (requires { work.contents({}); })
-    if (auto const hash = work.contents({})) to.add_hidden("contents of the task list", *hash);
+inline void add_values(call_description& to, std::string_view function, user_work const& work) {
+  if (auto const hash = work.contents({})) to.add_hidden("contents of the task list", *hash);
   if (auto const hash = work.members()) to.add_hidden(detail::format("members of the {}", function), *hash);
 }
 

@@ -208,9 +208,9 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("sink", traits.merged    ? "reduced"
                    : traits.ordered ? "ordered"
                                     : "unordered")
-      .add_types("types", traits.types)
+      .add_types("types", work.types())
       .add("bytes of a task", traits.task_bytes)
-      .add_types("task function", traits.function)
+      .add_types("task function", work.function())
       .add("resume", resumes())
       .add("cost", options.task.cost ? "given" : "none");
   if (!costs.empty()) {

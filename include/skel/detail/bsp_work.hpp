@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "skel/context.hpp"
+#include "skel/detail/erased.hpp"
 #include "skel/detail/function_reference.hpp"
 #include "skel/detail/parallel_loop.hpp"
 #include "skel/report.hpp"
@@ -25,17 +26,8 @@ namespace detail {
 inline constexpr std::size_t bundle_room = 192;
 
 /// One rank's state and the messages that it has received. Called by one thread at a time.
-class bsp_work {
+class bsp_work : public user_work {
  public:
-  bsp_work() = default;
-  bsp_work(bsp_work const&) = delete;
-  bsp_work& operator=(bsp_work const&) = delete;
-  virtual ~bsp_work() = default;
-  /// Mangled names, which distinguish calls.
-  [[nodiscard]] virtual std::string types() const = 0;
-  [[nodiscard]] virtual std::string function() const = 0;
-  /// A hash of the program's members, if they can be seen; see members_of().
-  [[nodiscard]] virtual std::optional<std::uint64_t> members() const = 0;
   /// Whether the program can split its state for another number of ranks.
   [[nodiscard]] virtual bool splits() const = 0;
   /// Whether the program names the neighbours of a rank.

@@ -13,6 +13,7 @@
 
 #include "skel/context.hpp"
 #include "skel/detail/divide_job.hpp"
+#include "skel/detail/erased.hpp"
 #include "skel/placement.hpp"
 #include "skel/report.hpp"
 
@@ -24,37 +25,17 @@ struct divide_and_conquer_options;
 namespace detail {
 
 /// One problem, or several adjacent ones made by a division.
-struct divide_problem {
-  divide_problem() = default;
-  divide_problem(divide_problem const&) = delete;
-  divide_problem& operator=(divide_problem const&) = delete;
-  virtual ~divide_problem() = default;
-};
+struct divide_problem : erased {};
 
 /// Their solutions.
-struct divide_solution {
-  divide_solution() = default;
-  divide_solution(divide_solution const&) = delete;
-  divide_solution& operator=(divide_solution const&) = delete;
-  virtual ~divide_solution() = default;
-};
+struct divide_solution : erased {};
 
 using problem_ptr = std::shared_ptr<divide_problem const>;
 using solution_ptr = std::unique_ptr<divide_solution>;
 
 /// All functions except open() and those that name types are called concurrently.
-class divide_work {
+class divide_work : public user_work {
  public:
-  divide_work() = default;
-  divide_work(divide_work const&) = delete;
-  divide_work& operator=(divide_work const&) = delete;
-  virtual ~divide_work() = default;
-  /// Mangled names, which distinguish calls.
-  [[nodiscard]] virtual std::string types() const = 0;
-  [[nodiscard]] virtual std::string function() const = 0;
-  /// Hash of a replicated_problem, if it is to be compared.
-  [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
-
   /// Opens the problem that this rank holds at the start. `depth`: for an own_part, how many times
   /// parts are combined.
   [[nodiscard]] virtual problem_ptr open(int depth) = 0;

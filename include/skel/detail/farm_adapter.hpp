@@ -67,11 +67,11 @@ class farm_work_of final : public farm_work {
     t.task_bytes = sizeof(task);
     t.result_bytes = sizeof(result);
     t.result_is_raw = route_of<result> == route::raw;
-    t.types = type_names(typeid(task), typeid(result));
-    t.function = typeid(F).name();
     return t;
   }
 
+  [[nodiscard]] std::string types() const override { return type_names(typeid(task), typeid(result)); }
+  [[nodiscard]] std::string function() const override { return typeid(F).name(); }
   [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
     if constexpr (payload)
       return static_cast<void>(check), std::nullopt;

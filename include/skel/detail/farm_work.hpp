@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "skel/context.hpp"
+#include "skel/detail/erased.hpp"
 #include "skel/detail/task_range.hpp"
 #include "skel/report.hpp"
 #include "skel/schedule.hpp"
@@ -33,12 +34,7 @@ struct task_payload {
 };
 
 /// Results that stay on the rank that computed them, as objects.
-struct local_results {
-  local_results() = default;
-  local_results(local_results const&) = delete;
-  local_results& operator=(local_results const&) = delete;
-  virtual ~local_results() = default;
-};
+struct local_results : erased {};
 
 /// Thrown in place of an exception of the user's merge. It is no failure of a task: merged results
 /// may be lost.
@@ -55,8 +51,6 @@ struct farm_traits {
   bool takes_team = false;
   bool checked = false;  // compiled with assertions
   std::uint64_t window = 0;
-  std::string types{};     // mangled: task -> result
-  std::string function{};  // likewise
   std::size_t task_bytes = 0;
   std::size_t result_bytes = 0;  // of one result as an object
   bool result_is_raw = false;    // which is all that it takes
@@ -64,12 +58,8 @@ struct farm_traits {
 
 /// The numbers of tasks below are positions in the order in which tasks begin: begin_in(), or that of the
 /// list. Only the user's code sees the numbers of the list.
-class farm_work {
+class farm_work : public user_work {
  public:
-  farm_work() = default;
-  farm_work(farm_work const&) = delete;
-  farm_work& operator=(farm_work const&) = delete;
-  virtual ~farm_work() = default;
   /// Tasks begin in this order of their numbers.
   void begin_in(std::vector<task_id> order) { order_ = std::move(order); }
   [[nodiscard]] bool reordered() const { return !order_.empty(); }
@@ -77,10 +67,6 @@ class farm_work {
     return position < order_.size() ? order_[position] : position;
   }
   [[nodiscard]] virtual farm_traits traits() const = 0;
-  /// A hash of a replicated list, if it is to be compared; see list_contents().
-  [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
-  /// A hash of the task function's members, if they can be seen; see members_of().
-  [[nodiscard]] virtual std::optional<std::uint64_t> members() const = 0;
 
   // Compute threads, concurrently. Runs tasks range[at] ... range[end - 1]; `at` is advanced after
   // each, so that it names the task that threw. `payloads[i]` belongs to range[i] (empty for a

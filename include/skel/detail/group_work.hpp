@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "skel/context.hpp"
+#include "skel/detail/erased.hpp"
 #include "skel/detail/function_reference.hpp"
 #include "skel/report.hpp"
 #include "skel/worker.hpp"
@@ -21,44 +22,17 @@ struct multi_host_options;
 namespace detail {
 
 /// The state that a host carries from unit to unit.
-struct host_state {
-  host_state() = default;
-  host_state(host_state const&) = delete;
-  host_state& operator=(host_state const&) = delete;
-  virtual ~host_state() = default;
-};
+struct host_state : erased {};
 /// A unit that has been read, or is being read.
-struct host_unit {
-  host_unit() = default;
-  host_unit(host_unit const&) = delete;
-  host_unit& operator=(host_unit const&) = delete;
-  virtual ~host_unit() = default;
-};
+struct host_unit : erased {};
 /// Neighbouring pieces, cut from their unit.
-struct host_packet {
-  host_packet() = default;
-  host_packet(host_packet const&) = delete;
-  host_packet& operator=(host_packet const&) = delete;
-  virtual ~host_packet() = default;
-};
+struct host_packet : erased {};
 /// The result of one piece.
-struct piece_result {
-  piece_result() = default;
-  piece_result(piece_result const&) = delete;
-  piece_result& operator=(piece_result const&) = delete;
-  virtual ~piece_result() = default;
-};
+struct piece_result : erased {};
 
 /// All functions except sink() are called concurrently.
-class group_work {
+class group_work : public user_work {
  public:
-  group_work() = default;
-  group_work(group_work const&) = delete;
-  group_work& operator=(group_work const&) = delete;
-  virtual ~group_work() = default;
-  /// Mangled names, which distinguish calls.
-  [[nodiscard]] virtual std::string types() const = 0;
-  [[nodiscard]] virtual std::string function() const = 0;
   /// Number of units before `unit` that a host which starts there must read again.
   [[nodiscard]] virtual std::uint64_t history(std::uint64_t unit) const = 0;
   /// Whether pieces of a host's first unit are available before it has read that unit and its history.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "skel/context.hpp"
+#include "skel/detail/erased.hpp"
 #include "skel/report.hpp"
 #include "skel/worker.hpp"
 
@@ -25,36 +26,17 @@ struct stealing;
 namespace detail {
 
 /// Waiting tasks. The oldest are at the front; thieves get those.
-struct task_bag {
-  task_bag() = default;
-  task_bag(task_bag const&) = delete;
-  task_bag& operator=(task_bag const&) = delete;
-  virtual ~task_bag() = default;
+struct task_bag : erased {
   [[nodiscard]] virtual std::size_t size() const = 0;
 };
 
 /// The merged result of many tasks.
-struct merged_result {
-  merged_result() = default;
-  merged_result(merged_result const&) = delete;
-  merged_result& operator=(merged_result const&) = delete;
-  virtual ~merged_result() = default;
-};
+struct merged_result : erased {};
 
-class steal_work {
+class steal_work : public user_work {
  public:
-  steal_work() = default;
-  steal_work(steal_work const&) = delete;
-  steal_work& operator=(steal_work const&) = delete;
-  virtual ~steal_work() = default;
-  /// Mangled names, which distinguish calls.
-  [[nodiscard]] virtual std::string types() const = 0;
-  [[nodiscard]] virtual std::string function() const = 0;
-  /// For a replicated list: the number of its tasks, and a hash of them if they are to be compared.
+  /// The number of tasks of a replicated list.
   [[nodiscard]] virtual std::optional<std::uint64_t> tasks() const = 0;
-  [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
-  /// A hash of the job's members, if they can be seen; see members_of().
-  [[nodiscard]] virtual std::optional<std::uint64_t> members() const = 0;
 
   /// The bound that the tasks of this rank share, as a number that grows as the bound improves; 0:
   /// none is known. Null if the job has no bound.
