@@ -131,7 +131,7 @@ void farm_member::answer(rank_id /*from*/, farm::grant_alone const& m, farm_acti
 // If the root names the victims, a second `nothing` means that there is no victim either.
 void farm_member::answer(rank_id /*from*/, farm::nothing const& /*m*/, farm_actions& out) {
   reports_.answered();
-  if (reports_.closed() && reports_.directed()) ring_->rest();
+  if (reports_.closed() && ring_ && ring_->directed()) ring_->rest();
   reports_.close();
   maybe_flush(out);
   maybe_steal(out);
@@ -172,8 +172,7 @@ void farm_member::lost(rank_id rank, farm_actions& out) {
 
 void farm_member::tick(farm_actions& out) {
   if (ended()) return;
-  reports_.tick(held_, out);
-  if (!reports_.impatient()) return;
+  if (!reports_.tick(held_, out)) return;
   // An idle rank says hello from time to time, so that the root drops a false suspicion or repeats a lost
   // end.
   bool const silent = held_.dry() && !reports_.asked() && !attendance_.told_stopped();

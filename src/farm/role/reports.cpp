@@ -27,14 +27,11 @@ void farm_reports::dismissed() {
   untold_.clear();
 }
 
-void farm_reports::tick(held_tasks& held, farm_actions& out) {
+bool farm_reports::tick(held_tasks& held, farm_actions& out) {
   auto const patience = config_.results.concentrated ? config_.send_after_ticks
                         : config_.interval > 0       ? results_wait_ticks
                                                      : 0;
   if (patience > 0 && held.done() > 0 && ++unsent_ticks_ >= patience) flush(held, out);
-}
-
-bool farm_reports::impatient() {
   if (++ticks_ < member_patience) return false;
   ticks_ = 0;
   return true;
@@ -77,7 +74,7 @@ void farm_reports::ask_again(held_tasks const& held, farm_actions& out) const {
 // --- tasks
 
 void farm_reports::begun(task_range const& tasks) {
-  if (config_.self != config_.root || directed()) untold_.push_back(tasks);
+  if (config_.self != config_.root || config_.directed()) untold_.push_back(tasks);
 }
 
 void farm_reports::ended(task_range const& tasks) {
@@ -97,7 +94,7 @@ void farm_reports::measured(double tasks, double seconds) {
 }
 
 std::optional<farm::load> farm_reports::here(held_tasks const& held) const {
-  if (!directed()) return std::nullopt;
+  if (!config_.directed()) return std::nullopt;
   return farm::load{held.queued(), cost_.value};
 }
 
@@ -119,14 +116,12 @@ void farm_reports::tell_stock(farm::take_stock const& m, held_tasks const& held,
 
 void farm_reports::maybe_flush(bool resting, held_tasks& held, farm_actions& out) {
   if (held.done() == 0) return;
-  if (config_.results.concentrated ? (closed_ && held.dry() && resting) : due(held)) flush(held, out);
-}
-
-bool farm_reports::due(held_tasks const& held) const {
-  if (held.dry()) return true;
-  if (held.done() < std::max<std::uint64_t>(1, config_.results.batch)) return false;
-  if (unsent_seconds_ >= config_.interval * config_.threads) return true;
-  return may_ask(held);  // the request travels with them
+  bool due = held.dry() && (!config_.results.concentrated || (closed_ && resting));
+  if (!due && !config_.results.concentrated &&
+      held.done() >= std::max<std::uint64_t>(1, config_.results.batch))
+    due = unsent_seconds_ >= config_.interval * config_.threads ||
+          may_ask(held);  // the request travels with them
+  if (due) flush(held, out);
 }
 
 // One message carries all finished tasks and the request for more (piggybacking [Storm95, §4.4]).

@@ -24,10 +24,9 @@ class farm_reports {
   void heard() { ticks_ = 0; }
   /// The root does not believe this rank's results.
   void dismissed();
-  /// Counts a tick. Sends results that have waited for long.
-  void tick(held_tasks& held, farm_actions& out);
-  /// Counts a tick. True if messages that were not answered should be repeated.
-  [[nodiscard]] bool impatient();
+  /// Counts a tick: sends results that have waited for long. Returns true if messages that were not answered
+  /// should be repeated.
+  [[nodiscard]] bool tick(held_tasks& held, farm_actions& out);
 
   // --- requests
   void ask(held_tasks const& held, farm_actions& out);
@@ -67,7 +66,6 @@ class farm_reports {
   /// Sends results if they are due; concentrated ones at the end, when the rank is `resting`.
   void maybe_flush(bool resting, held_tasks& held, farm_actions& out);
 
-  [[nodiscard]] bool directed() const { return config_.directed(); }
   friend bool operator==(farm_reports const&, farm_reports const&) = default;
   auto fields() const {
     return std::tie(refused_by_, untold_, finished_, failures_, reach_, ticks_, unsent_ticks_, tells_always_,
@@ -77,7 +75,6 @@ class farm_reports {
  private:
   [[nodiscard]] std::uint64_t wanted(held_tasks const& held) const;
   [[nodiscard]] bool may_ask(held_tasks const& held) const;
-  [[nodiscard]] bool due(held_tasks const& held) const;
   [[nodiscard]] std::optional<farm::load> here(held_tasks const& held) const;
   void say(farm_message m, farm_actions& out) const { out.push_back(farm::send{config_.root, std::move(m)}); }
 

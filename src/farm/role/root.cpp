@@ -51,7 +51,7 @@ void farm_root::resize_window(std::uint64_t tasks) {
 
 void farm_root::hold_back(bool on, farm_actions& out) {
   book_.dealer.hold_back(on);
-  if (!on && !finished()) book_.serve_all(out);
+  if (!on && !book_.roll.finished()) book_.serve_all(out);
 }
 
 void farm_root::sink_failed(task_id id, std::string text, farm_actions& out) {
@@ -76,7 +76,7 @@ void farm_root::maybe_complete(farm_actions& out) {
 
 void farm_root::on(rank_id from, farm_message const& m, farm_actions& out) {
   if (from < 0 || from >= config_.ranks) return;
-  if (finished()) {  // the rank has not heard of the end
+  if (book_.roll.finished()) {  // the rank has not heard of the end
     if (from != config_.root) book_.say_again(from, out);
     return;
   }
@@ -87,20 +87,22 @@ void farm_root::on(rank_id from, farm_message const& m, farm_actions& out) {
     if (!stopping()) out.push_back(farm::send{from, farm::dismissed{}});
     return;
   }
-  std::visit([&](auto const& what) { answer(from, what, out); }, m);
+  std::visit(
+      [&](auto const& what) {
+        if constexpr (requires { answer(from, what, out); }) answer(from, what, out);
+      },
+      m);
 }
 
 void farm_root::answer(rank_id rank, call_message const& m, farm_actions& out) {
   book_.roll.count(book_.tasks.sunk(), book_.again);
   book_.roll_step(out, &roll_call::on, rank, m);
-  if (auto const* const h = std::get_if<hello>(&m); h != nullptr && !finished()) greet(rank, *h, out);
-}
-
-void farm_root::greet(rank_id rank, hello const& m, farm_actions& out) {
+  auto const* const h = std::get_if<hello>(&m);
+  if (h == nullptr || book_.roll.finished()) return;
   auto const& list = config_.list;
   auto& dealer = book_.dealer;
   auto& losses = book_.losses;
-  if (dealer.hello(rank, m.threads, m.power)) {
+  if (dealer.hello(rank, h->threads, h->power)) {
     losses.stock().moved();  // a repetition by a member that has heard nothing is not progress
     if (list.tasks && !list.resumed && rank >= config_.first_worker && losses.watches(rank))
       losses.begun().given(rank, dealer.ranks().threads(rank),
@@ -199,7 +201,7 @@ void farm_root::answer(rank_id rank, farm::stock const& m, farm_actions& out) {
 
 void farm_root::lost(rank_id rank, farm_actions& out) {
   bool const known = rank >= 0 && rank < config_.ranks && book_.dealer.ranks().alive(rank);
-  if (!known || finished() || rank == config_.root) return;
+  if (!known || book_.roll.finished() || rank == config_.root) return;
   book_.dealer.lost(rank);
   book_.losses.suspects().lost(rank);
   book_.losses.lost(rank);
@@ -216,7 +218,7 @@ void farm_root::lost(rank_id rank, farm_actions& out) {
 }
 
 void farm_root::tick(farm_actions& out) {
-  if (finished()) return;
+  if (book_.roll.finished()) return;
   if (stopping()) {
     book_.roll_step(out, &roll_call::tick);
     return;

@@ -47,7 +47,6 @@ class farm_root {
   void tick(farm_actions& out);
   void abort(std::string text, farm_actions& out);
 
-  [[nodiscard]] bool finished() const { return book_.roll.finished(); }
   [[nodiscard]] bool stopping() const { return book_.stopping(); }
   [[nodiscard]] std::vector<rank_id> lost_ranks() const { return book_.roll.lost_ranks(); }
   [[nodiscard]] std::vector<rank_id> not_stopped() const { return book_.roll.not_stopped(); }
@@ -77,10 +76,7 @@ class farm_root {
   void answer(rank_id rank, farm::begins const& m, farm_actions& out);
   void answer(rank_id rank, farm::stock const& m, farm_actions& out);
   void answer(rank_id rank, farm::task_failed const& m, farm_actions& out);
-  template <class Message>
-  void answer(rank_id /*rank*/, Message const& /*m*/, farm_actions& /*out*/) {}
 
-  void greet(rank_id rank, hello const& m, farm_actions& out);
   void count_stock(bool again, farm_actions& out);
   void give_again(farm_actions& out);
   void maybe_complete(farm_actions& out);
