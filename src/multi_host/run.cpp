@@ -1,214 +1,362 @@
 #include "run.hpp"
 
+#include <algorithm>
+#include <exception>
+#include <type_traits>
 #include <utility>
 
+#include "base/format.hpp"
 #include "call/user_code.hpp"
 
 namespace skel::detail {
 
-using role::call_message;
 using role::group_message;
 namespace group_act = role::group_act;
 namespace msg = role::group_msg;
 
 namespace {
 
-template <class M>
-bool is(group_message const& m) {
-  return std::holds_alternative<M>(m);
-}
-template <class M>
-bool is_call(group_message const& m) {
-  auto const* const call = std::get_if<call_message>(&m);
-  return call != nullptr && std::holds_alternative<M>(*call);
-}
-
-// A hello is repeated by a rank that has processed something.
-bool moves_the_groups(group_message const& m) {
-  return is<msg::packet>(m) || is<msg::returned>(m) || is<msg::unit_done>(m) || is<msg::left>(m) ||
-         is<msg::lead>(m) || is_call<role::hello>(m) || is_call<role::stopped>(m) || is_call<role::finish>(m);
+// Mean idle times of hosts and of the other ranks.
+void add_idle_times(group_report& g, std::vector<rank_report> const& rows,
+                    std::vector<group_plan> const& plan) {
+  double hosts = 0, workers = 0, least = 0, most = 0;
+  int host_count = 0, worker_count = 0;
+  for (auto const& row : rows) {
+    bool const led =
+        std::any_of(plan.begin(), plan.end(), [&](auto const& p) { return p.leader == row.rank; });
+    if (led) {
+      hosts += row.idle_seconds;
+      ++host_count;
+      continue;
+    }
+    workers += row.idle_seconds;
+    least = worker_count == 0 ? row.idle_seconds : std::min(least, row.idle_seconds);
+    most = std::max(most, row.idle_seconds);
+    ++worker_count;
+  }
+  if (host_count > 0) g.host_idle_seconds = hosts / host_count;
+  // Workers wait while hosts preload, before the clock starts.
+  if (worker_count > 0) g.worker_idle_seconds = std::max(0.0, workers / worker_count - g.preload_seconds);
+  g.worker_idle_spread = most - least;
 }
 
 }  // namespace
 
 group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
-    : peer_run(ctx, call_options_of(options, "multi_host"), "multi_host"),
+    : protocol_run(ctx, call_options_of(options, "multi_host"), "multi_host"),
       setup_(ctx, units, options, root_),
-      share_(work),
-      packets_(is_root() || setup_.sink_on_hosts()),
-      codec_(engine_, work, share_, packets_, clock_, setup_.sink_on_hosts()),
+      host_(setup_.host()),
+      hold_(engine_, work, clock_, setup_),
       trial_(engine_, work, setup_, clock_, threads_),
       pieces_(engine_, work, setup_, trial_, threads_),
       pace_(threads_),
-      sink_(engine_, work, options.results == multi_host_options::unit_results::in_order),
       state_(threads_) {
   setup_.describe(call_, work);
   auto const hash = call_.hash();
   member_ = role::group_member(setup_.member_config(engine_, hash, threads_));
-  host_ = role::group_host(setup_.host());
   if (!is_root()) return;
   root_role_.emplace(setup_.root_config(work));
   roll_.emplace(all_ranks(), hash);
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  tell(member_, &role::group_member::begin);
-  if (!root_role_) return;
-  tell(*root_role_, &role::group_root::begin);
-  maybe_complete();
-}
-
-// --- actions
-
-void group_run::perform(role::group_actions& list, group_cargo* with, thread_state* thread) {
-  for (auto& action : std::exchange(list, {})) perform(action, with, thread);
-  deliver_own();
-}
-
-void group_run::perform(role::group_action& action, group_cargo* with, thread_state* thread) {
-  if (auto* const s = std::get_if<group_act::send>(&action)) {
-    send(s->to, std::move(s->what));
-  } else if (auto const* a = std::get_if<group_act::accept>(&action)) {
-    packets_.accept(*a, *with);
-    if (threads_ > 1) engine_.calls().work_arrived().notify_all();
-  } else if (auto const* x = std::get_if<group_act::execute>(&action)) {
-    thread->todo = packets_.job(*x, root_role_ && root_role_->on_trial());
-  } else if (auto const* f = std::get_if<group_act::forget>(&action)) {
-    packets_.forget(f->term);
-  } else if (std::holds_alternative<role::drain>(action)) {
-    draining_ = true;
-    share_.close();
-    packets_.clear();
-    tell(host_, &role::group_host::stop);
-  } else if (auto const* r = std::get_if<group_act::record>(&action)) {
-    sink_.push(r->unit, with->pieces);
-    last_moved_ = now();
-  } else if (std::holds_alternative<group_act::started>(action)) {
-    clock_.started_at = now();
-  } else if (auto const* failure = std::get_if<role::fail>(&action);
-             failure != nullptr && roll_ && !roll_->finished()) {
-    abort(failure->text);
-  } else if (!perform_common(action)) {
-    perform_for_host(action, with);
-  }
-}
-
-void group_run::perform_for_host(role::group_action const& action, group_cargo* with) {
-  if (draining_) return;  // perhaps since the last action of the same list
-  if (auto const* r = std::get_if<group_act::read>(&action)) {
-    share_.add(*r);
-    engine_.calls().work_arrived().notify_all();
-  } else if (auto const* k = std::get_if<group_act::keep>(&action)) {
-    share_.keep(k->pieces, *with);
-  } else if (auto const* d = std::get_if<group_act::deliver>(&action)) {
-    if (setup_.sink_on_hosts()) {
-      share_.add(*d);
-      engine_.calls().work_arrived().notify_all();
-    } else {
-      tell(host_, &role::group_host::delivered, d->term, d->unit);
-    }
-  } else if (std::holds_alternative<group_act::close>(action)) {
-    share_.close();
-  }
+  tell(member_, &member::begin);
+  if (root_role_) tell(*root_role_, &root_role::begin);
 }
 
 // --- messages
 
-void group_run::send(int to, group_message m) {
-  if (draining_ && cargo_codec::carries(m)) return;  // its cargo is dropped
-  double const begin = span_begin();
-  std::optional<group_cargo> own;  // constructing one allocates
-  std::optional<transport::packet> body;
-  auto const bad = thrown_by([&] {
-    if (to == rank_) {
-      codec_.load(m, own.emplace());
-    } else if (is_call<role::stopped>(m)) {
-      clock_.taken_back = host_.units().taken_back();
-      clock_.pack(body.emplace().body());
-      pack_stats(own_stats(), body->body());
-    } else {
-      body = codec_.pack(m);
-    }
-  });
-  if (bad)
-    tell(member_, &role::group_member::failed, cargo_codec::unit_of(m), *bad);
-  else if (own)
-    to_self_.push({std::move(m), std::move(*own)});
-  else
-    post(to, m, std::move(*body), begin);
+void group_run::send_to_self(group_message m) {
+  auto with = hold_.load(m);
+  push_to_self(std::move(m), std::move(with));
 }
 
-void group_run::deliver_own() {
-  to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, own.with); });
+void group_run::pack_totals(std::vector<std::byte>& out) {
+  clock_.taken_back = host_.units().taken_back();
+  clock_.pack(out);
 }
 
-void group_run::deliver(int from, group_message const& m, group_cargo& with) {
-  if (moves_the_groups(m)) last_moved_ = now();
-  auto const* const call = std::get_if<call_message>(&m);
-  if (roll_ && call != nullptr) call_roll(&role::roll_call::on, from, *call);
+void group_run::arrived(int /*from*/, group_message const& m) {
+  using role::call_message;
+  bool const moves_the_groups = std::visit(
+      []<class M>(M const& own) {
+        // A hello is repeated by a rank that has processed something.
+        if constexpr (std::is_same_v<M, call_message>)
+          return std::holds_alternative<role::hello>(own) || std::holds_alternative<role::stopped>(own) ||
+                 std::holds_alternative<role::finish>(own);
+        else
+          return std::is_same_v<M, msg::packet> || std::is_same_v<M, msg::returned> ||
+                 std::is_same_v<M, msg::unit_done> || std::is_same_v<M, msg::left> ||
+                 std::is_same_v<M, msg::lead>;
+      },
+      m);
+  if (moves_the_groups) last_moved_ = now();
   if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && pace_.restart(s->term))
     member_.pace(pace_.per_packet());
-  role::group_actions list;
-  role::route(from, m, {runs_on_root() ? &*root_role_ : nullptr, host_, member_}, list);
-  perform(list, &with);
-  if (roll_) maybe_complete();
 }
 
-void group_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
-  if (over_) return;
-  auto m = role::decode<group_message>(body);
-  if (another_call(from, m)) return;
-  if (is_root() && is_call<role::stopped>(m)) {
-    clock_.add(group_clock::unpack(body));
-    add_stats(unpack_stats(from, body));
-  }
-  auto with = codec_.unload(m, body, whole);
-  deliver(from, m, with);
-}
+// --- events
 
 void group_run::on_outside_loss(int rank) {
-  if (root_role_) root_role_->from_outside(rank);
+  protocol_run::on_outside_loss(rank);
   host_.from_outside(rank);
 }
 
-void group_run::on_lost(int rank) {
-  if (over_) return;
-  if (roll_) {
-    call_roll(&role::roll_call::lost, rank);
-    if (runs_on_root()) tell(*root_role_, &role::group_root::lost, rank);
-  }
-  tell(host_, &role::group_host::lost, rank);
-  tell(member_, &role::group_member::lost, rank);
+void group_run::lost(int rank, actions& out) {
+  if (auto* const root = active_root()) root->lost(rank, out);
+  host_.lost(rank, out);
+  member_.lost(rank, out);
 }
 
-void group_run::on_tick(double t) {
-  if (over_) return;
-  role::group_actions list;
-  member_.tick(list);
-  host_.tick(list);
-  if (runs_on_root()) root_role_->tick(list);
-  perform(list);
+void group_run::tick(actions& out) {
+  member_.tick(out);
+  host_.tick(out);
+  if (auto* const root = active_root()) root->tick(out);
   // The root's watchdog learns that this rank makes progress.
-  if (auto const n = tasks_run(); n != pieces_told_) {
-    pieces_told_ = n;
-    last_moved_ = t;
-    if (!is_root()) send(root_, role::hello{member_.call_hash()});
+  auto const n = tasks_run();
+  if (std::exchange(pieces_told_, n) == n) return;
+  last_moved_ = now();
+  if (!is_root()) out.push_back(role::tell_root{role::hello{member_.call_hash()}});
+}
+
+void group_run::drained(bool /*early*/) {
+  hold_.clear();
+  tell(host_, &role::group_host::stop);
+}
+
+void group_run::performed() {
+  if (!active_root() || hold_.sink().sunk() < setup_.units || !root_role_->complete()) return;
+  call_roll_now(&role::roll_call::done, setup_.units);
+}
+
+// --- actions
+
+void group_run::act(group_act::deliver const& a, group_cargo* /*with*/) {
+  if (draining_) return;
+  if (!setup_.sink_on_hosts()) return tell(host_, &role::group_host::delivered, a.term, a.unit);
+  hold_.share().add(a);
+  engine_.calls().work_arrived().notify_all();
+}
+
+void group_run::act(role::fail const& a, group_cargo* /*with*/) {
+  if (roll_ && !roll_->finished())
+    call_roll(&role::roll_call::abort, a.text);
+  else
+    fail_with(a);
+}
+
+// --- compute threads
+
+// Reading comes first: workers depend on it.
+bool group_run::find_work(unsigned thread) {
+  auto& todo = state_[thread].todo;
+  if (stop_wanted()) check_stop();
+  if (draining_) {
+    if (inside_ == 0 && !over_) tell(member_, &member::quiet);
+    return false;
   }
-  after_tick(t);
+  bool const on_trial = root_role_ && root_role_->on_trial();
+  auto const process_next = [&] {
+    tell(member_, &member::idle, pace_.quantum(thread), inside_ == 0);
+    auto job = hold_.take_job();
+    if (!job || draining_) return false;
+    job->on_trial = on_trial;
+    todo = std::move(*job);
+    return true;
+  };
+  // Groups have no final size until the root knows what pieces cost.
+  if (on_trial && trial_.begun() && process_next()) return true;
+  if (member_.runs_alone()) return process_next();
+  if (auto unit = hold_.share().next_read(inside_ == 0 && !member_.has_work()))
+    todo = std::move(*unit);
+  else if (auto complete = hold_.share().next_delivery())
+    todo = std::move(*complete);
+  else
+    return process_next();
+  return true;
 }
 
-void group_run::please_stop() { tell(member_, &role::group_member::please_stop); }
-
-void group_run::maybe_complete() {
-  if (sink_.sunk() < setup_.units || !root_role_->complete() || roll_->stopping() || roll_->finished())
-    return;
-  call_roll(&role::roll_call::done, setup_.units);
+void group_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto const todo = std::exchange(state_[thread].todo, std::monostate{});
+  ++inside_;
+  std::visit(
+      [&]<class Job>(Job const& j) {
+        if constexpr (!std::is_same_v<Job, std::monostate>) do_job(j, thread, lock);
+      },
+      todo);
+  if (root_role_ && root_role_->on_trial() && !draining_ && trial_.measured())
+    tell(*root_role_, &root_role::measured, trial_.find_size());
 }
+
+void group_run::do_job(led_share::read_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
+  if (j.alone) tell(host_, &role::group_host::opens, j.term(), j.unit);
+  auto& share = hold_.share();
+  lock.unlock();
+  double const begin = now();
+  std::uint64_t pieces = 0;
+  auto const ready = [&](std::uint64_t n) {
+    std::lock_guard const again(engine_.mutex());
+    if (!draining_) tell(host_, &role::group_host::readied, j.term(), n);
+  };
+  auto const bad = thrown_by([&] { pieces = share.read(j, ready); });
+  double const end = now();
+  lock.lock();
+  --inside_;
+  clocks_[thread].busy += end - begin;
+  span(thread, observe::activity::compute, begin, end, j.unit, 1);
+  clock_.units_read += share.units_of(j);
+  clock_.read_seconds += end - begin;
+  last_moved_ = end;
+  if (draining_) return;
+  if (bad) return tell(member_, &member::failed, j.unit, *bad);
+  trial_.unit_read(pieces);
+  tell(host_, &role::group_host::was_read, j.term(), pieces);
+}
+
+void group_run::do_job(process_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto const together = pieces_.room_for_results(thread, j, host_.units().taken_back() > 0);
+  piece_runner::outcome out;
+  lock.unlock();
+  double const begin = now();
+  auto const bad = thrown_by([&] { pieces_.run(thread, j, together, draining_, out); });
+  double const end = now();
+  double const busy = end - begin - out.away;
+  auto const n = out.results.size();
+  span(thread, observe::activity::compute, begin, end, j.pieces.unit, n);
+  lock.lock();
+  --inside_;
+  clocks_[thread].busy += busy;
+  clocks_[thread].tasks += n;
+  clock_.pieces += n;
+  clock_.compute_seconds += busy;
+  last_moved_ = end;
+  if (pace_.measured(thread, j.packet->term, n, busy)) member_.pace(pace_.per_packet());
+  if (draining_) return;
+  if (bad)
+    tell(member_, &member::failed, j.pieces.unit, *bad);
+  else if (hold_.packets().finished(j, out.results))
+    tell(member_, &member::finished, j.id, j.pieces, out.bytes);
+}
+
+// --- the sink
+
+// Runs on the host that led the unit.
+void group_run::do_job(led_share::sink_job const& j, unsigned /*thread*/,
+                       std::unique_lock<std::mutex>& lock) {
+  auto results = j.take();
+  lock.unlock();
+  bool go_on = true;
+  double const begin = now();
+  auto const bad = thrown_by([&] { go_on = hold_.sink().give(j.unit, results); });
+  span(threads_ + 1, observe::activity::sink, begin, now(), j.unit, results.size());
+  lock.lock();
+  --inside_;
+  hold_.share().delivered();
+  if (draining_) return;
+  if (bad) return tell(member_, &member::failed, j.unit, *bad);
+  if (!go_on) tell(member_, &member::please_stop);
+  tell(host_, &role::group_host::delivered, j.term(), j.unit);
+}
+
+void group_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
+  if (!is_root()) return;
+  lock.unlock();
+  idle_work();
+  lock.lock();
+}
+
+// The sink may drive communication. If the transport throws, the run ends, because the sink's current unit is
+// lost.
+void group_run::idle_work() {
+  if (!is_root()) return;
+  auto& sink = hold_.sink();
+  auto const mine = sink.turn();
+  if (!mine) return;
+  try {
+    while (true) {
+      std::unique_lock lock(engine_.mutex());
+      if (over_ || roll_->stopping()) return;
+      auto e = sink.next();
+      if (!e) return;
+      lock.unlock();
+      bool go_on = true;
+      double const begin = now();
+      engine_.helper().rest(false);  // the sink may take its time
+      auto const bad = thrown_by([&] { go_on = setup_.sink_on_hosts() || sink.give(e->unit, e->results); });
+      double const end = now();
+      span(threads_ + 1, observe::activity::sink, begin, end, e->unit, e->results.size());
+      lock.lock();
+      last_moved_ = end;
+      sink.received(end - begin, bad.has_value(), go_on);
+      if (bad)
+        call_roll_now(&role::roll_call::sink_failed, e->unit, *bad);
+      else if (!go_on)
+        call_roll_now(&role::roll_call::stop_early);
+      performed();
+    }
+  } catch (...) {
+    std::lock_guard const lock(engine_.mutex());
+    give_up(std::current_exception());
+  }
+}
+
+// --- report and progress
 
 report run_multi_host(context& ctx, std::uint64_t units, group_work& work,
                       multi_host_options const& options) {
   group_run run(ctx, units, work, options);
   return run.execute();
+}
+
+void group_run::describe(report& r) const {
+  r.skeleton = "multi_host";
+  r.results = setup_.results();
+  auto const& o = setup_.options;
+  r.schedule = detail::format(
+      "groups:size={}{}{}{}{}", o.group_size == 0 ? "auto" : detail::format("{}", o.group_size),
+      o.measures.reassign ? "" : ",reassign=no", o.measures.split_shares ? "" : ",split=no",
+      o.measures.preload ? ",preload=yes" : "", o.measures.host_helps ? "" : ",host=serves");
+  if (!root_role_) return;
+  r.lost_ranks = lost_ranks();
+  r.tasks_handed_out_again = clock_.taken_back + host_.units().taken_back() + root_role_->taken_over();
+  group_report g;
+  for (auto const& p : root_role_->plan()) g.sizes.push_back(p.ranks);
+  g.size_found = trial_.found();
+  g.reassigned = root_role_->reassigned();
+  g.split = root_role_->split();
+  g.taken_over = root_role_->taken_over();
+  g.units_read = clock_.units_read;
+  if (clock_.units_read > 0) g.read_seconds = clock_.read_seconds / static_cast<double>(clock_.units_read);
+  if (setup_.units > 0) {
+    g.compute_seconds = clock_.compute_seconds / static_cast<double>(setup_.units);
+    g.send_seconds = clock_.send_seconds / static_cast<double>(setup_.units);
+    if (!setup_.sink_on_hosts()) g.sink_seconds = hold_.sink().seconds() / static_cast<double>(setup_.units);
+  }
+  if (o.measures.preload && clock_.started_at >= 0) {
+    g.preload_seconds = clock_.started_at - start_;
+    r.seconds -= g.preload_seconds;
+  }
+  add_idle_times(g, r.per_rank, root_role_->plan());
+  r.groups = std::move(g);
+}
+
+void group_run::describe(observe::progress_state& s, bool last) const {
+  s.done = last && outcome_ ? outcome_->tasks : hold_.sink().sunk();
+  s.total = setup_.units;
+  s.lost_ranks = static_cast<int>(lost_ranks().size());
+}
+
+std::string group_run::state() const {
+  std::string text = detail::format(
+      "rank {}: multi_host {} (context {}): {} pieces queued, {} running, {} finished and not sent", rank_,
+      key_.number, key_.context, member_.queued(), member_.running(), member_.unsent());
+  if (member_.waiting()) text += detail::format(", waits for rank {}", *member_.host());
+  if (host_.active())
+    text += detail::format("; leads with {} units open, {} pieces to give, {} workers waiting{}",
+                           host_.units().size(), host_.units().pooled(), host_.dealer().waiting(),
+                           host_.reading() ? ", reading" : "");
+  if (roll_ && !roll_->stopping()) text += "; root: waits for " + root_role_->waits_for();
+  return text + waits_to_stop();
 }
 
 }  // namespace skel::detail

@@ -40,8 +40,8 @@ class worker_packets {
   explicit worker_packets(bool own_stay) : own_stay_(own_stay) {}
 
   void accept(role::group_act::accept const& a, group_cargo& with);
-  [[nodiscard]] process_job job(role::group_act::execute const& x, bool on_trial) const {
-    return {x.id, packets_.at(x.id), x.pieces, on_trial};
+  [[nodiscard]] process_job job(role::group_act::execute const& x) const {
+    return {x.id, packets_.at(x.id), x.pieces};
   }
   /// Keeps the results of a job. False: its packet is void meanwhile.
   [[nodiscard]] bool finished(process_job const& j, std::vector<held_piece>& results);
