@@ -101,7 +101,7 @@ mpi_transport::~mpi_transport() {
     static_cast<void>(small_.release());  // MPI still refers to it
     return;
   }
-  for (auto& m : *small_) {
+  for (auto& m : small_->memory) {
     if (m.request == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&m.request);
     MPI_Wait(&m.request, MPI_STATUS_IGNORE);
@@ -277,12 +277,13 @@ bool mpi_transport::post(small_memory& m) {
 // Takes one message from the network. Returns it if it is a whole packet that need not wait for an earlier
 // one of its sender.
 std::optional<transport::arrival> mpi_transport::take() {
-  auto& next = small_->at(turn_);
-  if (!post(next) || !post(small_->at(1 - turn_))) return std::nullopt;
+  auto& [memory, turn] = *small_;
+  auto& next = memory.at(turn);
+  if (!post(next) || !post(memory.at(1 - turn))) return std::nullopt;
   int there = 0;
   MPI_Status status;
   if (!reached(MPI_Test(&next.request, &there, &status), "MPI_Test", -1) || !there) return std::nullopt;
-  turn_ = 1 - turn_;
+  turn = 1 - turn;
   int count = 0;
   check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
   auto const size = static_cast<std::size_t>(count);

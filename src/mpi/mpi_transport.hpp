@@ -71,6 +71,11 @@ class mpi_transport final : public transport {
     MPI_Request request = MPI_REQUEST_NULL;
     std::array<std::byte, largest_small> bytes;
   };
+  // Two, so that one receive is posted while the message in the other is processed.
+  struct small_receives {
+    std::array<small_memory, 2> memory;
+    std::size_t turn = 0;  // the one whose receive was posted first
+  };
   struct outgoing {
     int to;
     MPI_Request request;
@@ -94,9 +99,7 @@ class mpi_transport final : public transport {
   std::vector<std::uint64_t> sent_;      // packets per peer
   std::vector<std::uint64_t> received_;  // packets per peer
   std::deque<outgoing> sending_;
-  // Two, so that one receive is posted while the message in the other is processed.
-  std::unique_ptr<std::array<small_memory, 2>> small_ = std::make_unique<std::array<small_memory, 2>>();
-  std::size_t turn_ = 0;  // the one whose receive was posted first
+  std::unique_ptr<small_receives> small_ = std::make_unique<small_receives>();
   arrival_memory large_messages_;
   std::deque<incoming> arriving_;  // in the order of sending per pair
 };
