@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "skel/bytes.hpp"
+
 namespace skel::detail {
 
 /// Measures one rank; on the root, in the end, all ranks.
@@ -19,9 +21,27 @@ struct group_clock {
   double send_seconds = 0;
   double started_at = -1;  ///< on the root: when every host had read its first units; stays on this rank
 
-  void add(group_clock const& other);
-  void pack(std::vector<std::byte>& out) const;
-  [[nodiscard]] static group_clock unpack(std::span<std::byte const>& in);
+  void add(group_clock const& other) {
+    taken_back += other.taken_back;
+    units_read += other.units_read;
+    read_seconds += other.read_seconds;
+    pieces += other.pieces;
+    compute_seconds += other.compute_seconds;
+    pieces_sent += other.pieces_sent;
+    send_seconds += other.send_seconds;
+  }
+  void pack(std::vector<std::byte>& out) const {
+    for (auto const n : {taken_back, units_read, pieces, pieces_sent}) bytes::put_varint(out, n);
+    for (auto const s : {read_seconds, compute_seconds, send_seconds}) bytes::put_raw(out, s);
+  }
+  [[nodiscard]] static group_clock unpack(std::span<std::byte const>& in) {
+    group_clock c;
+    for (auto* const n : {&c.taken_back, &c.units_read, &c.pieces, &c.pieces_sent})
+      *n = bytes::get_varint(in);
+    for (auto* const s : {&c.read_seconds, &c.compute_seconds, &c.send_seconds})
+      *s = bytes::get_raw<double>(in);
+    return c;
+  }
 };
 
 }  // namespace skel::detail

@@ -75,7 +75,7 @@ class group_run final : public protocol_run<group_protocol> {
   void add_totals(int /*from*/, std::span<std::byte const>& in) { clock_.add(group_clock::unpack(in)); }
   void arrived(int from, message const& m);
   void route(int from, message const& m, group_cargo& /*with*/, actions& out) {
-    role::route(from, m, {active_root(), host_, member_}, out);
+    role::route(from, m, active_root(), host_, member_, out);
   }
   void lost(int rank, actions& out);
   void tick(actions& out);

@@ -60,7 +60,7 @@ void world::receive(int from, int to, packet& p) {
   if (auto const* const l = std::get_if<role::group_msg::lead>(&p.what)) n.share_end = l->units.end;
   auto const* const pieces = std::get_if<role::group_msg::packet>(&p.what);
   n.suspect_arrives = pieces != nullptr && pieces->suspect;
-  role::route(from, p.what, {to == 0 && !roll_.stopping() ? &root_role_ : nullptr, n.host, n.worker}, list);
+  role::route(from, p.what, to == 0 && !roll_.stopping() ? &root_role_ : nullptr, n.host, n.worker, list);
   perform(to, list, p.cargo);
 }
 

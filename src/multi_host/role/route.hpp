@@ -9,22 +9,17 @@
 
 namespace skel::role {
 
-/// The roles of one rank. `root` is null except on the root while the run goes on.
-struct group_roles {
-  group_root* root = nullptr;
-  group_host& host;
-  group_member& member;
-};
-
-/// Passes a message to the roles that answer it. The caller passes it to the roll call first.
-inline void route(rank_id from, group_message const& m, group_roles const& to, group_actions& out) {
-  if (to.root != nullptr) to.root->heard(from, out);
+/// Passes a message to the roles that answer it. The caller passes it to the roll call first. `root` is null
+/// except on the root while the run goes on.
+inline void route(rank_id from, group_message const& m, group_root* root, group_host& host,
+                  group_member& member, group_actions& out) {
+  if (root != nullptr) root->heard(from, out);
   std::visit(
       [&](auto const& x) {
-        if constexpr (requires { to.host.on(from, x, out); }) to.host.on(from, x, out);
-        if constexpr (requires { to.member.on(from, x, out); }) to.member.on(from, x, out);
-        if constexpr (requires { to.root->on(from, x, out); })
-          if (to.root != nullptr) to.root->on(from, x, out);
+        if constexpr (requires { host.on(from, x, out); }) host.on(from, x, out);
+        if constexpr (requires { member.on(from, x, out); }) member.on(from, x, out);
+        if constexpr (requires { root->on(from, x, out); })
+          if (root != nullptr) root->on(from, x, out);
       },
       m);
 }
