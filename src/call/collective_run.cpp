@@ -199,6 +199,9 @@ bool collective_run::stop_wanted() const {
 }
 
 void collective_run::check_stop() {
+  constexpr double patience_with_root = 5;  // it may have ended the call: its word is under way
+  if (left_ && !over_ && now() - left_->since > patience_with_root)
+    give_up(std::make_exception_ptr(protocol_error(left_->text)));
   if (over_ || stop_sent_) return;
   bool const late = options_.time_limit_seconds && now() - start_ >= *options_.time_limit_seconds;
   if (!late && !options_.stop.stop_requested() && !engine_.calls().stop_requested().load()) return;
@@ -283,8 +286,8 @@ void collective_run::on_left(int wire_rank) {
       "rank {} has ended without making this skeleton call: all ranks must make the same calls", rank);
   if (is_root())
     abort(text);
-  else
-    give_up(std::make_exception_ptr(protocol_error(text)));
+  else if (!left_)
+    left_ = {now(), text};
 }
 
 // The run makes no progress: this rank prints its state, and the job ends. The root does so first.

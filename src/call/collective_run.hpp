@@ -190,10 +190,15 @@ class collective_run : public run {
     std::string text;  // the reason for the query
     bool answered = false;
   };
-  std::map<int, question> doubts_;  // on the root: ranks that were asked which call they make
-  std::set<int> lost_before_;       // ranks that were lost when the call began
-  std::set<int> traced_losses_;     // in the trace
-  std::vector<rank_stats> stats_;   // of the other ranks, on the root
+  struct early_leave {
+    double since = 0;
+    std::string text;
+  };
+  std::optional<early_leave> left_;  // except on the root: a rank has left its program during the call
+  std::map<int, question> doubts_;   // on the root: ranks that were asked which call they make
+  std::set<int> lost_before_;        // ranks that were lost when the call began
+  std::set<int> traced_losses_;      // in the trace
+  std::vector<rank_stats> stats_;    // of the other ranks, on the root
   std::uint64_t base_messages_ = 0;
   std::uint64_t base_bytes_ = 0;
 };
