@@ -7,10 +7,8 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "loopback.hpp"
-#include "peer_run.hpp"
+#include "protocol_run.hpp"
 #include "role/attendance.hpp"
-#include "role/codec.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
@@ -36,37 +34,51 @@ namespace skel::detail {
 
 namespace {
 
-using role::call_message;
-using role::census_message;
+struct census_send {
+  int to = 0;
+  role::census_message what;
+};
+using census_action = std::variant<census_send, role::tell_root, role::drain, role::end, role::fail>;
+using census_actions = std::vector<census_action>;
 
-class census_run final : public peer_run {
+struct census_member {
+  void on(role::call_message const& m, census_actions& out) {
+    attendance.on(m, out);
+    attendance.quiet(out);
+  }
+  void lost(int rank, census_actions& out) { attendance.lost(rank, out); }
+  void please_stop(census_actions& /*out*/) {}  // it is over immediately
+  role::attendance attendance;
+};
+
+class census_run;
+
+struct census_protocol {
+  using run = census_run;
+  using message = role::census_message;
+  using action = census_action;
+  using send = census_send;
+  using member = census_member;
+  using root_role = no_root_role;
+  using cargo = transport::packet;  // a statement, or all of them
+};
+
+class census_run final : public protocol_run<census_protocol> {
  public:
   census_run(context& ctx, census const& c, transport::packet mine)
-      : peer_run(ctx, {.label = c.skeleton, .stop = {}, .time_limit_seconds = {}, .observed = false},
-                 c.skeleton),
+      : protocol_run(ctx, {.label = c.skeleton, .stop = {}, .time_limit_seconds = {}, .observed = false},
+                     c.skeleton),
         census_(c),
         mine_(std::move(mine)) {
     threads_ = compute_threads_ = 1;
     if (!c.name.empty()) call_.add("name", c.name);
     if (!c.types.empty()) call_.add_types("types", c.types);
+    member_.attendance = role::attendance(rank_, root_);
     if (!is_root()) return;
     roll_.emplace(all_ranks(), call_.hash());
     for (int r = 0; r < ctx.size(); ++r) said_[r] = std::nullopt;
   }
 
-  void on_lost(int rank) override {
-    if (over_) return;
-    actions list;
-    attendance_.lost(rank, list);
-    perform(list);
-    if (!roll_) return;
-    call_roll(&role::roll_call::lost, rank);
-    if (auto const at = said_.find(rank); at != said_.end() && !at->second) said_.erase(at);
-  }
-  void on_tick(double t) override {
-    if (!over_) after_tick(t);
-  }
-  void idle_work() override {}
   [[nodiscard]] std::string state() const override {
     std::vector<int> missing;
     for (auto const& [rank, statement] : said_)
@@ -80,15 +92,15 @@ class census_run final : public peer_run {
   [[nodiscard]] std::vector<statement_of_rank> take_heard() { return std::move(heard_); }
 
  private:
-  using actions = std::vector<std::variant<role::tell_root, role::drain, role::end, role::fail>>;
+  friend class protocol_run<census_protocol>;
 
   void begin(std::unique_lock<std::mutex>& /*lock*/) override {
-    send(root_, role::hello{call_.hash()});
+    actions list{role::tell_root{role::hello{call_.hash()}}};
     if (is_root())
       said_[rank_] = std::move(mine_);
     else
-      post(root_, census_message(role::opinion{}), std::move(mine_), span_begin());
-    deliver_own();
+      list.emplace_back(census_send{root_, role::opinion{}});
+    perform(list);
   }
   // On the root: once every rank that is not lost has made its statement.
   [[nodiscard]] bool find_work(unsigned thread) override {
@@ -103,64 +115,47 @@ class census_run final : public peer_run {
     lock.lock();
     last_moved_ = now();
     if (over_) return;
-    if (refusal) return call_roll(&role::roll_call::close, *std::move(refusal));
-    if (census_.all_hear) tell_all();
-    call_roll(&role::roll_call::done, std::uint64_t{0});
+    if (!refusal && census_.all_hear)
+      for (int r = 0; r < team_.size(); ++r)
+        if (r != rank_) send(r, role::heard{heard_.size()});
+    call_roll_now(&role::roll_call::close, refusal.value_or(role::outcome{}));
   }
-  void please_stop() override {}  // it is over immediately
   void describe(report& r) const override { r.skeleton = census_.skeleton; }
   void describe(observe::progress_state& /*s*/, bool /*last*/) const override {}
 
-  void send(int to, call_message m) {
-    if (to == rank_)
-      to_self_.push(std::move(m));
-    else
-      post(to, census_message(std::move(m)), {}, span_begin());
+  void lost(int rank, actions& out) {
+    member_.lost(rank, out);
+    if (auto const at = said_.find(rank); at != said_.end() && !at->second) said_.erase(at);
   }
-  void send_call(int to, call_message m) override { send(to, std::move(m)); }
-  void deliver_own() override {
-    to_self_.deliver([&](call_message& m) { deliver(rank_, m); });
-  }
-  void receive(int from, std::span<std::byte const> body, transport::packet& whole) override {
-    if (over_) return;
-    last_moved_ = now();
-    auto const m = role::decode<census_message>(body);
-    if (another_call(from, m)) return;
-    if (std::holds_alternative<role::opinion>(m)) {
-      if (!roll_ || judged_) return;
-      whole.drop_front(whole.size() - body.size());
-      said_[from] = std::move(whole);
-    } else if (auto const* h = std::get_if<role::heard>(&m)) {
-      heard_.clear();
-      for (std::uint64_t i = 0; i < h->statements; ++i) {
-        auto const rank = static_cast<int>(bytes::get_varint(body));
-        heard_.push_back({rank, transport::packet::received(bytes::get_block(body))});
-      }
-    } else {
-      deliver(from, std::get<call_message>(m));
-    }
-  }
-  void deliver(int from, call_message const& call) {
-    if (is_root()) call_roll(&role::roll_call::on, from, call);
-    actions list;
-    attendance_.on(call, list);
-    attendance_.quiet(list);
-    perform(list);
-  }
-
-  void perform(actions& list) {
-    for (auto& action : list) perform_common(action);
-    deliver_own();
-  }
-
-  void tell_all() {
+  [[nodiscard]] transport::packet pack(int /*to*/, message const& m) {
+    if (std::holds_alternative<role::opinion>(m)) return std::move(mine_);
     transport::packet all;
+    if (!std::holds_alternative<role::heard>(m)) return all;
     for (auto const& [rank, statement] : heard_) {
       bytes::put_varint(all.body(), static_cast<std::uint64_t>(rank));
       bytes::put_block(all.body(), statement.bytes());
     }
-    for (int r = 0; r < team_.size(); ++r)
-      if (r != rank_) post(r, census_message(role::heard{heard_.size()}), all, span_begin());
+    return all;
+  }
+  [[nodiscard]] transport::packet unpack(int /*from*/, message const& /*m*/, std::span<std::byte const> body,
+                                         transport::packet& whole) {
+    last_moved_ = now();
+    whole.drop_front(whole.size() - body.size());
+    return std::move(whole);
+  }
+  void route(int from, message const& m, transport::packet& with, actions& out) {
+    if (auto const* const call = std::get_if<role::call_message>(&m)) {
+      member_.on(*call, out);
+    } else if (std::holds_alternative<role::opinion>(m)) {
+      if (roll_ && !judged_) said_[from] = std::move(with);
+    } else if (auto const* const h = std::get_if<role::heard>(&m)) {
+      heard_.clear();
+      auto in = with.bytes();
+      for (std::uint64_t i = 0; i < h->statements; ++i) {
+        auto const rank = static_cast<int>(bytes::get_varint(in));
+        heard_.push_back({rank, transport::packet::received(bytes::get_block(in))});
+      }
+    }
   }
 
   census const& census_;
@@ -168,8 +163,6 @@ class census_run final : public peer_run {
   std::map<int, std::optional<transport::packet>> said_;  // on the root: those that are awaited or were made
   bool judged_ = false;                                   // on the root: the verdict has all statements
   std::vector<statement_of_rank> heard_;
-  loopback<call_message> to_self_;
-  role::attendance attendance_{rank_, root_};
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "loopback.hpp"
 #include "role/codec.hpp"
 #include "role/roll_call.hpp"
+#include "skel/error.hpp"
 #include "user_code.hpp"
 
 namespace skel::detail {
@@ -85,8 +86,13 @@ class protocol_run : public collective_run {
   void send_to_self(message m) { push_to_self(std::move(m), cargo{}); }
   /// False: the message is dropped.
   [[nodiscard]] bool sends(int /*to*/, message const& /*m*/) const { return true; }
-  /// The user's code threw while `m` was packed. `fail` of a skeleton: it threw outside a task.
-  void not_packed(message const& /*m*/, std::string text) { self().fail(std::move(text)); }
+  /// Packing `m` failed with this text. A skeleton that packs by code of the user's has `fail(text)`.
+  void not_packed(message const& /*m*/, std::string text) {
+    if constexpr (requires { self().fail(text); })
+      self().fail(std::move(text));
+    else
+      throw error(text);
+  }
   /// Totals of this rank for the report of the root, and what the root reads of those of another rank.
   void pack_totals(std::vector<std::byte>& /*out*/) {}
   void add_totals(int /*from*/, std::span<std::byte const>& /*in*/) {}

@@ -14,7 +14,6 @@
 #include "call/protocol_run.hpp"
 #include "setup.hpp"
 #include "sink.hpp"
-#include "skel/error.hpp"
 #include "stream.hpp"
 
 namespace skel::detail {
@@ -63,8 +62,6 @@ class farm_call : public protocol_run<P> {
     base::lost(rank, out);
     if (root_role_) lost_ranks_ = static_cast<int>(root_role_->lost_ranks().size());
   }
-  /// Payloads are bytes already: memory has run out.
-  [[noreturn]] void not_packed(message const& /*m*/, std::string const& text) { throw error(text); }
   void ticked(double t) {
     self().watch_tasks(t);
     watch_source(t);
