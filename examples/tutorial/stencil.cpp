@@ -3,7 +3,6 @@
 //     mkdir store && mpiexec -n 4 stencil store
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <skel/skel.hpp>
 #include <vector>
 
@@ -51,7 +50,7 @@ int main(int argc, char** argv) {
       where.store = {argv[1]};
       where.problem = std::to_string(cells) + " cells, " + std::to_string(steps) + " steps";
       where.every_seconds = 0;  // a real program would save less often
-      if (argc > 2 && std::strcmp(argv[2], "--resume") == 0)
+      if (argc > 2 && std::string(argv[2]) == "--resume")
         where.resume = skel::checkpoint_options::resume_mode::yes;
     }
     if (auto const parts = skel::gather(ctx, ring{}, options).value)  // on the root
