@@ -197,6 +197,15 @@ class protocol_run : public collective_run {
     cargo with;
   };
 
+  /// A root role with please_stop() decides when the call ends that a rank wants to end.
+  [[nodiscard]] bool root_decides(role::call_message const& m, actions& out) {
+    bool asked = false;
+    if constexpr (requires { root_role_->please_stop(out); }) {
+      asked = std::holds_alternative<role::please_stop>(m);
+      if (asked) root_role_->please_stop(out);
+    }
+    return asked;
+  }
   void receive(int from, std::span<std::byte const> body, transport::packet& whole) final;
   void deliver(int from, message& m, cargo& with);
   void deliver_own() {
@@ -279,19 +288,15 @@ void protocol_run<P>::receive(int from, std::span<std::byte const> body, transpo
   self().received(from);
 }
 
-// The roll call and the roles each take their part. A root role with please_stop() decides when the call ends
-// that a rank wants to end.
+// The roll call and the roles each take their part.
 template <class P>
 void protocol_run<P>::deliver(int from, message& m, cargo& with) {
   self().arrived(from, m);
   auto list = empty_list();
   set_time();
-  if (auto const* const call = std::get_if<role::call_message>(&m); call != nullptr && roll_) {
-    bool asked = false;
-    if constexpr (requires { root_role_->please_stop(list); })
-      if ((asked = std::holds_alternative<role::please_stop>(*call))) root_role_->please_stop(list);
-    if (!asked) call_roll(&role::roll_call::on, from, *call);
-  }
+  if (auto const* const call = std::get_if<role::call_message>(&m);
+      call != nullptr && roll_ && !root_decides(*call, list))
+    call_roll(&role::roll_call::on, from, *call);
   self().route(from, m, with, list);
   carry_out(list, &with);
   self().answered(from, m, with);
