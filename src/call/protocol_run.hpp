@@ -53,6 +53,7 @@ class protocol_run : public collective_run {
     if constexpr (requires { member_.from_outside(rank); }) member_.from_outside(rank);
   }
   void on_tick(double t) final {
+    self().watch_tasks(t);
     if (over_) return;
     auto list = empty_list();
     set_time();
@@ -120,6 +121,10 @@ class protocol_run : public collective_run {
     if constexpr (requires { member_.tick(out); }) member_.tick(out);
   }
   void ticked(double /*t*/) {}
+  /// Likewise at each tick, also when the call is over here: a task may hang.
+  void watch_tasks(double /*t*/) {}
+  /// Whether the roles still answer messages when the call is over here, e.g. of a rank that seemed lost.
+  [[nodiscard]] bool hears_after_end() const { return false; }
   void show() {
     if (display_) show_progress(false);
   }
@@ -272,7 +277,7 @@ void protocol_run<P>::send(int to, message m) {
 
 template <class P>
 void protocol_run<P>::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
-  if (over_) return;
+  if (over_ && !self().hears_after_end()) return;
   auto m = role::decode<message>(body);
   if (is_root()) {
     if (auto const* const h = as_call<role::hello>(m); h != nullptr && of_another_call(from, h->call_hash))

@@ -21,7 +21,6 @@ namespace skel::detail {
 /// The derived class has in addition, with the engine's lock unless stated otherwise:
 /// - `add_tasks(farm_stream::supply const&)`: on the root, the source has produced more tasks;
 /// - `before_sink()`, without the lock, and `after_sink()`: around results that go to the sink;
-/// - `watch_tasks(double)`: ends this process if a task has run for longer than its time limit;
 /// - `name()`, `member_state()`, `root_state()`: for state().
 template <class P>
 class farm_call : public protocol_run<P> {
@@ -62,10 +61,8 @@ class farm_call : public protocol_run<P> {
     base::lost(rank, out);
     if (root_role_) lost_ranks_ = static_cast<int>(root_role_->lost_ranks().size());
   }
-  void ticked(double t) {
-    self().watch_tasks(t);
-    watch_source(t);
-  }
+  void ticked(double t) { watch_source(t); }
+  [[nodiscard]] bool hears_after_end() const { return true; }
   void show() {}  // drain_sink() does, without the lock
   [[nodiscard]] bool sees_progress() const { return true; }
   [[nodiscard]] role::outcome outcome_of(role::outcome how) const {
