@@ -15,14 +15,15 @@ std::vector<std::uint32_t> const& mailbox::addressees() {
   return addressees_;
 }
 
-void mailbox::keep(std::uint64_t epoch, std::uint64_t step, int from, transport::packet messages) {
-  if (auto const at = received_.find({epoch, step}); at != received_.end() || spare_.empty()) {
+void mailbox::keep(std::uint64_t epoch, std::uint64_t step, int from, transport::packet&& messages) {
+  if (spare_.empty()) {
     received_[{epoch, step}].push_back({from, std::move(messages)});
     return;
   }
   spare_.key() = {epoch, step};
-  spare_.mapped().push_back({from, std::move(messages)});
-  received_.insert(std::move(spare_));
+  auto added = received_.insert(std::move(spare_));
+  spare_ = std::move(added.node);
+  added.position->second.push_back({from, std::move(messages)});
 }
 
 void mailbox::forget_before(std::uint64_t epoch) {

@@ -31,7 +31,7 @@ class mailbox {
   }
 
   // --- received messages
-  void keep(std::uint64_t epoch, std::uint64_t step, int from, transport::packet messages);
+  void keep(std::uint64_t epoch, std::uint64_t step, int from, transport::packet&& messages);
   void forget_before(std::uint64_t epoch);
   /// Opens the messages for superstep `step`. There are none after a restore: they are part of the state.
   /// Otherwise there are at least this rank's own messages to itself, possibly empty. A member without
