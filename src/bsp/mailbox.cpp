@@ -17,13 +17,13 @@ std::vector<std::uint32_t> const& mailbox::addressees() {
 
 void mailbox::keep(std::uint64_t epoch, std::uint64_t step, int from, transport::packet&& messages) {
   if (spare_.empty()) {
-    received_[{epoch, step}].push_back({from, std::move(messages)});
+    received_[{epoch, step}].emplace_back(from, std::move(messages));
     return;
   }
   spare_.key() = {epoch, step};
   auto added = received_.insert(std::move(spare_));
   spare_ = std::move(added.node);
-  added.position->second.push_back({from, std::move(messages)});
+  added.position->second.emplace_back(from, std::move(messages));
 }
 
 void mailbox::forget_before(std::uint64_t epoch) {

@@ -125,7 +125,10 @@ void bsp_run::drained(bool /*early*/) {
 }
 
 void bsp_run::act(role::bsp::keep const& a, cargo* with) {
-  mail_.keep(a.epoch, a.step, a.from, a.from == rank_ ? mail_.take(member_.place()) : std::move(*with));
+  if (a.from == rank_)
+    mail_.keep(a.epoch, a.step, a.from, mail_.take(member_.place()));
+  else
+    mail_.keep(a.epoch, a.step, a.from, std::move(*with));
 }
 
 void bsp_run::act(role::bsp::announce const& a, cargo* /*with*/) {
