@@ -141,8 +141,10 @@ held_solution divide_run::unpack(int /*from*/, divide_message& m, std::span<std:
   if (auto const* const s = std::get_if<say::solution>(&m);
       s != nullptr && role::is_group(everybody(), s->group) && !s->group.contains(rank_))
     phases_.received(level(s->group) - 1, now());
-  if (as_call<role::finish>(m) != nullptr && !body.empty() && !solutions_.contains(everybody()))
+  if (as_call<role::finish>(m) != nullptr && !body.empty() && !solutions_.contains(everybody())) {
     solutions_[everybody()].packed = std::move(whole);
+    return {};
+  }
   return {nullptr, std::move(whole)};
 }
 

@@ -133,11 +133,11 @@ void steal_run::act(steal::set_apart const& a, cargo* /*with*/) {
   perform(list);
 }
 
-void steal_run::act(steal::lend_again& a, cargo* /*with*/) {
+void steal_run::act(steal::lend_again const& a, cargo* /*with*/) {
   auto const of = books_.lend_again(a.parcel, a.what.number);
   if (!of) return;
   sending_ = *of;
-  send(a.to, std::move(a.what));
+  send(a.to, a.what);
 }
 
 void steal_run::act(steal::record const& /*a*/, cargo* /*with*/) {

@@ -61,7 +61,7 @@ class steal_run final : public protocol_run<steal_protocol> {
   void act(role::steal::send& a, cargo* with);
   void act(role::steal::work const& a, cargo* with);
   void act(role::steal::set_apart const& a, cargo* with);
-  void act(role::steal::lend_again& a, cargo* with);
+  void act(role::steal::lend_again const& a, cargo* with);
   void act(role::steal::record const& a, cargo* with);
   void act(role::steal::complete const& a, cargo* with);
   template <class A>

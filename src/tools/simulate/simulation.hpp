@@ -100,7 +100,7 @@ void simulate_stealing(context& ctx, schedule::stealing const& how, std::vector<
                        result& out);
 /// Slices that hosts read and rows that workers process. `shared` is common to all ranks.
 class layer_costs;
-void simulate_groups(context& ctx, group_options const& o, layer_costs const& costs, result& out,
+void simulate_groups(context& ctx, group_options const& g, layer_costs const& costs, result& out,
                      std::shared_ptr<void>& shared);
 /// Supersteps in which every rank computes and sends messages to its neighbours. `costs` holds those
 /// of the first superstep's parts, then those of the second's, and so on.
