@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     auto const run = [&](bool dying) {
       std::vector<std::vector<std::uint64_t>> got;
       auto const task = [&](std::uint64_t id) {
-        std::this_thread::sleep_for(2ms);
+        std::this_thread::sleep_for(hangs ? 8ms : 2ms);  // the limit ends while other tasks wait
         if (dying && dies_in_task(p, ctx.rank(), ++done_here, id)) test::die();
         bool const hangs_here = hangs ? id == bad : p.when == "hang-root" && ctx.is_root();
         if (dying && hangs_here) std::this_thread::sleep_for(1h);
