@@ -38,7 +38,7 @@ struct farm_options {
     /// a line and ends its process, and the others go on as after any loss. The root cannot be
     /// replaced: there, it ends the job with exit code 1. Empty: no limit.
     std::optional<double> time_limit_seconds{};
-    /// Runs no copies of late tasks. After a loss, a task may still run again on another rank.
+    /// Late tasks are not copied to faster ranks. After a loss, a task may still run again on another rank.
     bool run_once = false;
     /// For a task function that takes a team: how many ranks run a task together, a number or a function
     /// of the task's number. All ranks, if there are fewer.
