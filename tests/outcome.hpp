@@ -9,7 +9,7 @@
 
 namespace test {
 
-/// What a program says of its command line, without its name: one line, with exit code 2.
+/// The refusal of a command line by a program, without its name: one line, with exit code 2.
 inline std::string refusal(output const& r) {
   INFO(r.text);
   CHECK(r.code == 2);

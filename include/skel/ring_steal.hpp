@@ -39,8 +39,8 @@ struct ring_steal_options {
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "ring_steal"
   /// A task that was running on this many lost ranks ends the run with task_error, since it probably ended
-  /// them. Of the tasks that the first of them had borrowed, it is unknown which ran: one rank more is lost,
-  /// unless only the root is left. 1 counts as 2, 0: never.
+  /// them. The first may have been running any task that it had borrowed: one rank more is lost, unless only
+  /// the root is left. 1 counts as 2, 0: never.
   unsigned max_losses_per_task = 2;
   /// Saves the merged result and the remaining tasks, periodically and at the end. A later run, on
   /// any number of ranks, resumes from there (docs/reference/rollback.md).

@@ -184,7 +184,7 @@ struct ring {
   [[nodiscard]] farm_policy policy() const;
 };
 
-/// How ring_steal balances. Its tasks all begin on the root, so a thief searches at growing distances; a
+/// The balancing of ring_steal. Its tasks all begin on the root, so a thief searches at growing distances; a
 /// farm's ring begins with a deal, and finds work nearby (docs/reference/ring-steal.md).
 struct stealing {
   steal_size take = steal_size::half;       ///< number of waiting tasks that a thief gets

@@ -66,7 +66,7 @@ class bsp_store : public call_store {
   /// beginning). If the run was resumed from `bad`, records that too, in the background.
   void fall_back(std::uint64_t bad, std::uint64_t instead);
   void wait();
-  /// What saving has cost this rank up to now, for the root; and what another rank has stated last.
+  /// The costs of saving on this rank up to now, for the root; and those that another rank has stated last.
   void pack_costs(std::vector<std::byte>& out) const;
   void add_costs(int rank, std::span<std::byte const> in);
   /// After the call, on the root: of all ranks.

@@ -76,7 +76,7 @@ class protocol_run : public collective_run {
   using root_role = typename P::root_role;
 
   // --- a skeleton may replace
-  /// What travels with `m` to another rank. May change `m`.
+  /// Packs the part of `m` that follows its head, for another rank. May change `m`.
   [[nodiscard]] transport::packet pack(int /*to*/, message& /*m*/) { return {}; }
   /// The reverse: `body` is the part of `whole` behind the head.
   [[nodiscard]] cargo unpack(int /*from*/, message& /*m*/, std::span<std::byte const> /*body*/,

@@ -1,4 +1,4 @@
-// What a failed check does: it ends all ranks. Run only to see that it does.
+// A failed check ends all ranks. Run only to see that it does.
 #include "suite.hpp"
 
 TEST_CASE("a check that fails on one rank", "[.][fails]") {

@@ -1,4 +1,4 @@
-// What the root of a farm knows of its tasks and ranks, and the one place where it gives tasks to ranks.
+// The record of a farm's tasks and ranks on the root, and the one place where tasks are given to ranks.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ struct farm_book {
     if (stopping()) stop();
     for (auto& m : told) out.push_back(farm::send{m.to, std::move(m.what)});
   }
-  /// Repeats to a rank what all were told last about the end.
+  /// Repeats to a rank the latest message about the end.
   void say_again(rank_id rank, farm_actions& out);
   [[nodiscard]] bool stopping() const { return roll.stopping(); }
 

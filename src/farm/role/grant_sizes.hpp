@@ -27,7 +27,7 @@ class grant_sizes {
   /// The most that the window allows a rank that holds `held` tasks.
   [[nodiscard]] static std::uint64_t most(rank_id rank, std::uint64_t held, task_pool const& pool,
                                           rank_loads const& loads, compute_ranks const& ranks);
-  /// Of all tasks, 1 on average.
+  /// Relative costs of all tasks, 1 on average.
   [[nodiscard]] task_costs const& costs() const { return costs_; }
   friend bool operator==(grant_sizes const&, grant_sizes const&) = default;
   auto fields() const { return std::tie(grants_); }

@@ -1,4 +1,4 @@
-// What a farm may have lost with a rank: tasks that no rank holds any more, and tasks that ended their ranks.
+// Losses of a farm with a rank: tasks that no rank holds any more, and tasks that ended their ranks.
 #pragma once
 
 #include <tuple>

@@ -1,4 +1,4 @@
-// What a member of a farm knows from the start.
+// The configuration of a farm's member.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a member of a farm tells the root: requests, results, and which tasks it runs and holds.
+// The reports of a farm's member to the root: requests, results, and which tasks it runs and holds.
 #pragma once
 
 #include <algorithm>

@@ -15,9 +15,9 @@ class results_spacing {
   results_spacing() = default;
   explicit results_spacing(rank_id ranks) : told_(ranks) {}
 
-  /// A message costs the root this many seconds, and so many ranks send some.
+  /// A message costs the root this many seconds, and this many ranks send messages.
   void message_cost(double seconds, rank_id workers);
-  /// What the rank must be told, in microseconds, if it does not know it yet.
+  /// The spacing in microseconds that the rank must learn, if it does not know it yet.
   [[nodiscard]] std::optional<std::uint64_t> news_for(rank_id rank) {
     if (std::exchange(told_[rank], microseconds_) == microseconds_) return std::nullopt;
     return microseconds_;

@@ -1,4 +1,4 @@
-// What the root of a farm knows from the start.
+// The configuration of a farm's root.
 #pragma once
 
 #include <cstdint>

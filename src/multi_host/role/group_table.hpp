@@ -25,7 +25,7 @@ struct units_led {
   bool opened = false;  ///< the host has started to read it
 };
 
-/// What a group's host reports under its term, and what the root has sent to it.
+/// The reports of a group's host under its term, and the units that the root has sent to it.
 struct host_progress {
   std::uint64_t left = 0;      ///< not handed out, in thousandths of units
   std::uint64_t promised = 0;  ///< ranks that wait for its let_go
@@ -35,7 +35,7 @@ struct host_progress {
   bool whole = false;          ///< it gives up no units
 };
 
-/// Who leads which units, and which rank works for which group. A regular value.
+/// Records which host leads which units, and which rank works for which group. A regular value.
 class group_table {
  public:
   struct group {
