@@ -83,8 +83,8 @@ class protocol_run : public collective_run {
                              transport::packet& /*whole*/) {
     return {};
   }
-  /// A message to this rank itself.
-  void send_to_self(message m) { push_to_self(std::move(m), cargo{}); }
+  /// A message to this rank itself. Moves from `m`, unless it throws.
+  void send_to_self(message& m) { push_to_self(std::move(m), cargo{}); }
   /// False: the message is dropped.
   [[nodiscard]] bool sends(int /*to*/, message const& /*m*/) const { return true; }
   /// Packing `m` failed with this text. A skeleton that packs by code of the user's has `fail(text)`.
@@ -261,7 +261,7 @@ void protocol_run<P>::send(int to, message m) {
   transport::packet body;
   auto const bad = thrown_by([&] {
     if (to == rank_) {
-      self().send_to_self(std::move(m));
+      self().send_to_self(m);
     } else if (as_call<role::stopped>(m) != nullptr) {
       self().pack_totals(body.body());
       pack_stats(own_stats(), body.body());

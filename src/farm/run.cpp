@@ -87,9 +87,9 @@ bool farm_run::sends(int to, message const& m) const {
   return to == rank_ || !must_end_ || as_call<role::stopped>(m) == nullptr;
 }
 
-void farm_run::send_to_self(message m) {
+void farm_run::send_to_self(message& m) {
   auto const* const results = std::get_if<role::farm::results>(&m);
-  if (results == nullptr) return farm_call::send_to_self(std::move(m));
+  if (results == nullptr) return farm_call::send_to_self(m);
   // One message per batch, since batches stay objects and cannot be joined. The last one requests more.
   auto batches = unsent_.take_all();
   for (auto& b : batches) {

@@ -80,7 +80,7 @@ class farm_run final : public farm_call<farm_protocol> {
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
   [[nodiscard]] bool sends(int to, message const& m) const;
-  void send_to_self(message m);
+  void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] result_batch unpack(int from, message& m, std::span<std::byte const> body,
                                     transport::packet& whole);

@@ -187,7 +187,7 @@ void team_farm_run::act(role::team::accept const& a, result_batch* /*batch*/) {
   last_moved_ = now();
 }
 
-void team_farm_run::send_to_self(message m) {
+void team_farm_run::send_to_self(message& m) {
   result_batch batch;
   if (std::holds_alternative<role::team::ended>(m)) batch.packed = std::move(result_);
   push_to_self(std::move(m), std::move(batch));

@@ -59,7 +59,7 @@ class team_farm_run final : public farm_call<team_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
-  void send_to_self(message m);
+  void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] result_batch unpack(int from, message& m, std::span<std::byte const> body,
                                     transport::packet& whole);

@@ -66,7 +66,7 @@ void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
 
 // --- messages
 
-void group_run::send_to_self(group_message m) {
+void group_run::send_to_self(group_message& m) {
   auto with = hold_.load(m);
   push_to_self(std::move(m), std::move(with));
 }

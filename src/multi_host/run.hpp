@@ -62,7 +62,7 @@ class group_run final : public protocol_run<group_protocol> {
   [[nodiscard]] bool sends(int /*to*/, message const& m) const {
     return !draining_ || !cargo_hold::carries(m);  // its cargo is dropped
   }
-  void send_to_self(message m);
+  void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int /*to*/, message const& m) { return hold_.pack(m); }
   [[nodiscard]] group_cargo unpack(int /*from*/, message const& m, std::span<std::byte const> body,
                                    transport::packet& whole) {
