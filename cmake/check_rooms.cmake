@@ -16,7 +16,7 @@ function(room name)
 endfunction()
 
 room(base HEADERS error report bytes hash atomic_file stop detail/task_range detail/function_reference detail/erased)
-room(role USES base HEADERS on_error schedule)
+room(protocol USES base HEADERS on_error schedule)
 room(transport USES base)
 room(observe USES base)
 room(storage USES base)
@@ -24,16 +24,20 @@ room(model USES base observe)
 room(disks USES base transport storage)
 room(engine USES base transport observe disks HEADERS context run_main run_threads)
 # Shared by the skeletons, above the engine: one call on one rank, and the user's types as bytes.
-room(call USES base role transport observe storage disks engine
+room(call USES base protocol transport observe storage disks engine
      HEADERS transfer transfer_traits serialization source sink worker immutable reproducible_sum eigen detail/addresses detail/fields detail/pack detail/route detail/type_names detail/contents detail/conversion
      detail/task_function detail/deferred_packing)
 foreach(skeleton farm ring_steal multi_host bsp)
-  room(${skeleton}/role USES base role)
+  room(${skeleton}/role USES base protocol)
 endforeach()
-room(divide_and_conquer/role USES base role HEADERS placement)
+room(team_farm/role USES base protocol farm/role)
+room(divide_and_conquer/role USES base protocol HEADERS placement)
 room(checkpoint USES base observe storage disks engine call)
-set(below_skeletons base role transport observe storage disks engine call checkpoint)
-room(farm USES ${below_skeletons} farm/role HEADERS farm team_size sample_scaling detail/farm_adapter detail/farm_work detail/result_store detail/task_store)
+set(below_skeletons base protocol transport observe storage disks engine call checkpoint)
+# Shared by both kinds of farms: the way of a task from the source to the sink.
+room(tasks USES ${below_skeletons} HEADERS detail/farm_work detail/result_store detail/task_store)
+room(farm USES ${below_skeletons} tasks farm/role HEADERS farm team_size sample_scaling detail/farm_adapter)
+room(team_farm USES ${below_skeletons} tasks farm farm/role team_farm/role)
 room(ring_steal USES ${below_skeletons} ring_steal/role HEADERS ring_steal detail/steal_adapter detail/steal_bound detail/steal_work)
 room(divide_and_conquer USES ${below_skeletons} divide_and_conquer/role
      HEADERS divide_and_conquer detail/divide_adapter detail/divide_job detail/divide_work)

@@ -8,7 +8,7 @@
 
 #include "base/format.hpp"
 #include "protocol_run.hpp"
-#include "role/attendance.hpp"
+#include "protocol/attendance.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "role/outcome.hpp"
+#include "protocol/outcome.hpp"
 #include "skel/context.hpp"
 #include "transport/packet.hpp"
 

@@ -19,7 +19,7 @@
 #include "engine/team.hpp"
 #include "observe/trace_buffer.hpp"
 #include "rank_stats.hpp"
-#include "role/outcome.hpp"
+#include "protocol/outcome.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
 #include "skel/observe/trace.hpp"

@@ -14,8 +14,8 @@
 #include "base/format.hpp"
 #include "collective_run.hpp"
 #include "loopback.hpp"
-#include "role/codec.hpp"
-#include "role/roll_call.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/roll_call.hpp"
 #include "skel/error.hpp"
 #include "user_code.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "engine/engine.hpp"
 #include "farm/role/audits.hpp"
-#include "sink_stage.hpp"
+#include "tasks/sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/function_reference.hpp"
 

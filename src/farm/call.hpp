@@ -13,8 +13,8 @@
 #include "base/format.hpp"
 #include "call/protocol_run.hpp"
 #include "setup.hpp"
-#include "sink.hpp"
-#include "stream.hpp"
+#include "tasks/sink.hpp"
+#include "tasks/stream.hpp"
 
 namespace skel::detail {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sink_stage.hpp"
+#include "tasks/sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
 
 namespace skel::detail {

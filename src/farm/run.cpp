@@ -9,8 +9,7 @@
 #include "call/quantum.hpp"
 #include "call/user_code.hpp"
 #include "engine/context_access.hpp"
-#include "role/deal.hpp"
-#include "team_run.hpp"
+#include "protocol/deal.hpp"
 
 namespace skel::detail {
 
@@ -265,20 +264,6 @@ namespace {
 // Tasks that take longer are not run once more.
 constexpr double checked_task_seconds = 0.1;
 
-template <class Run>
-report run_to_the_end(Run& run) {
-  report r;
-  try {
-    r = run.execute();
-  } catch (...) {
-    run.sink().save_last();
-    throw;
-  }
-  run.sink().save_last();
-  r.checkpoint = run.sink().checkpoint_costs();
-  return r;
-}
-
 }  // namespace
 
 void farm_run::check_ranks(report const& r) {
@@ -293,17 +278,6 @@ void farm_run::check_ranks(report const& r) {
       "skel: farm: task %llu has another result on rank %d than on rank %d: a task must not depend on "
       "the rank that runs it (a check of builds with assertions; SKEL_CHECK_TASKS=no turns it off)\n",
       static_cast<unsigned long long>(work_.task_at(found->task)), found->rank, rank_);
-}
-
-report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_options const& options) {
-  if (forms_teams(work.traits(), options, ctx.size())) {
-    team_farm_run run(ctx, work, policy, options);
-    return run_to_the_end(run);
-  }
-  farm_run run(ctx, work, policy, options);
-  auto r = run_to_the_end(run);
-  run.check_ranks(r);
-  return r;
 }
 
 }  // namespace skel::detail

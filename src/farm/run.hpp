@@ -13,7 +13,7 @@
 #include "farm/role/member.hpp"
 #include "farm/role/root.hpp"
 #include "rank_check.hpp"
-#include "unsent.hpp"
+#include "tasks/unsent.hpp"
 
 namespace skel::detail {
 

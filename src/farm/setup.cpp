@@ -10,10 +10,10 @@
 #include "call/power_probe.hpp"
 #include "call/quantum.hpp"
 #include "checkpoint/interval.hpp"
-#include "cost.hpp"
+#include "tasks/cost.hpp"
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 

@@ -10,7 +10,7 @@
 #include "skel/context.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/farm.hpp"
-#include "window_size.hpp"
+#include "tasks/window_size.hpp"
 
 namespace skel::detail {
 

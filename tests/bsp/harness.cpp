@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 
 namespace bsp_harness {
 

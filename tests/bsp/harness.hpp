@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bsp/role/route.hpp"
-#include "role/peer_world.hpp"
+#include "protocol/peer_world.hpp"
 
 namespace bsp_harness {
 

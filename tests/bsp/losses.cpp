@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "mpi/deaths.hpp"
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 #include "skel/skel.hpp"
 
 namespace {

@@ -16,7 +16,7 @@
 
 #include "catch.hpp"
 #include "observe/support.hpp"
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 #include "skel/bsp.hpp"
 #include "transport/hub_transport.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "divide_and_conquer/role/member.hpp"
 #include "divide_and_conquer/role/root.hpp"
-#include "role/peer_world.hpp"
+#include "protocol/peer_world.hpp"
 
 namespace divide_harness {
 

@@ -1,7 +1,7 @@
 // Tests the divide_and_conquer harness itself: it must detect deliberate protocol faults.
 #include "catch.hpp"
 #include "harness.hpp"
-#include "role/harness_mutation.hpp"
+#include "protocol/harness_mutation.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 
 namespace farm_harness {
 

@@ -1,4 +1,4 @@
-// The roles of a farm in a world of peers (role/peer_world.hpp): a root, and a worker on each rank.
+// The roles of a farm in a world of peers (protocol/peer_world.hpp): a root, and a worker on each rank.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "farm/role/member.hpp"
 #include "farm/role/root.hpp"
 #include "harness_sink.hpp"
-#include "role/peer_world.hpp"
+#include "protocol/peer_world.hpp"
 
 namespace farm_harness {
 

@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "fewer.hpp"
 #include "harness.hpp"
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 
 namespace {
 

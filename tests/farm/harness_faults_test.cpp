@@ -1,6 +1,6 @@
 // Tests the harness itself: it must notice deliberate faults of the protocol.
 #include "harness.hpp"
-#include "role/harness_mutation.hpp"
+#include "protocol/harness_mutation.hpp"
 
 namespace {
 

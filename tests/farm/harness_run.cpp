@@ -4,7 +4,7 @@
 #include <array>
 
 #include "harness.hpp"
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 
 namespace farm_harness {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "role/digest.hpp"
+#include "protocol/digest.hpp"
 #include "skel/detail/task_range.hpp"
 
 namespace farm_harness {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "catch.hpp"
-#include "farm/role/team_message.hpp"
+#include "team_farm/role/message.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 

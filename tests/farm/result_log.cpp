@@ -1,4 +1,4 @@
-#include "farm/result_log.hpp"
+#include "tasks/result_log.hpp"
 
 #include "catch.hpp"
 #include "skel/bytes.hpp"

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "catch.hpp"
-#include "role/deal.hpp"
-#include "role/task_costs.hpp"
+#include "protocol/deal.hpp"
+#include "protocol/task_costs.hpp"
 #include "skel/error.hpp"
 
 using skel::any_schedule;

@@ -1,11 +1,11 @@
 // Compares the stage between root and sink with a simple model: batches in any order, with rejected tasks
 // in between.
-#include "farm/sink_stage.hpp"
+#include "tasks/sink_stage.hpp"
 
 #include <random>
 
 #include "catch.hpp"
-#include "role/task_set.hpp"
+#include "protocol/task_set.hpp"
 #include "skel/farm.hpp"
 
 namespace {

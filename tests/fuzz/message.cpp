@@ -16,7 +16,7 @@
 #include "divide_and_conquer/phase_clock.hpp"
 #include "divide_and_conquer/role/message.hpp"
 #include "farm/role/message.hpp"
-#include "farm/role/team_message.hpp"
+#include "team_farm/role/message.hpp"
 #include "fuzz.hpp"
 #include "multi_host/role/message.hpp"
 #include "ring_steal/role/message.hpp"

@@ -1,6 +1,6 @@
 // libFuzzer: any bytes give a farm's checkpoint, which is written and read again, or a
 // protocol_error.
-#include "farm/result_log.hpp"
+#include "tasks/result_log.hpp"
 
 #include <algorithm>
 #include <cstdlib>

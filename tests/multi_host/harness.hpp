@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "multi_host/role/route.hpp"
-#include "role/peer_world.hpp"
+#include "protocol/peer_world.hpp"
 
 namespace group_harness {
 

@@ -3,7 +3,7 @@
 
 #include "catch.hpp"
 #include "harness.hpp"
-#include "role/harness_mutation.hpp"
+#include "protocol/harness_mutation.hpp"
 
 namespace {
 

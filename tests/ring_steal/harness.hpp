@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ring_steal/role/member.hpp"
-#include "role/peer_world.hpp"
+#include "protocol/peer_world.hpp"
 
 namespace steal_harness {
 

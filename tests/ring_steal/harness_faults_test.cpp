@@ -1,6 +1,6 @@
 // Tests the ring_steal harness itself: it must detect deliberate protocol faults.
 #include "harness.hpp"
-#include "role/harness_mutation.hpp"
+#include "protocol/harness_mutation.hpp"
 
 namespace {
 

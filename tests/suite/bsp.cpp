@@ -2,7 +2,7 @@
 // and gathered; exceptions, early ends, consecutive calls; reports of threads.
 #include "skel/bsp.hpp"
 
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 #include "skel/gather.hpp"
 #include "suite.hpp"
 

@@ -12,7 +12,7 @@
 #include "bsp/role/action.hpp"
 #include "bsp/role/message.hpp"
 #include "bsp/role/superstep_end.hpp"
-#include "role/attendance.hpp"
+#include "protocol/attendance.hpp"
 
 namespace skel::role {
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "role/outcome.hpp"
-#include "role/suspects.hpp"
+#include "protocol/outcome.hpp"
+#include "protocol/suspects.hpp"
 
 namespace skel::role {
 

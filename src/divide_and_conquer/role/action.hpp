@@ -6,8 +6,8 @@
 
 #include "divide_and_conquer/role/message.hpp"
 #include "divide_and_conquer/role/rank_span.hpp"
-#include "role/call_message.hpp"
-#include "role/outcome.hpp"
+#include "protocol/call_message.hpp"
+#include "protocol/outcome.hpp"
 
 namespace skel::role {
 

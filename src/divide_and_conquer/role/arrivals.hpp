@@ -8,7 +8,7 @@
 #include "divide_and_conquer/role/groups.hpp"
 #include "divide_and_conquer/role/problems.hpp"
 #include "divide_and_conquer/role/solutions.hpp"
-#include "role/membership.hpp"
+#include "protocol/membership.hpp"
 
 namespace skel::role {
 

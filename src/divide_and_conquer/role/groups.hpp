@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "divide_and_conquer/role/rank_span.hpp"
-#include "role/membership.hpp"
-#include "role/outcome.hpp"
+#include "protocol/membership.hpp"
+#include "protocol/outcome.hpp"
 #include "skel/placement.hpp"
 
 namespace skel::role {

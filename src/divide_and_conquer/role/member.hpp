@@ -16,8 +16,8 @@
 #include "divide_and_conquer/role/rank_span.hpp"
 #include "divide_and_conquer/role/solutions.hpp"
 #include "divide_and_conquer/role/takeover_turn.hpp"
-#include "role/attendance.hpp"
-#include "role/outcome.hpp"
+#include "protocol/attendance.hpp"
+#include "protocol/outcome.hpp"
 
 namespace skel::role {
 

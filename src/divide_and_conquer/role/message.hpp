@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "divide_and_conquer/role/rank_span.hpp"
-#include "role/call_message.hpp"
-#include "role/codec.hpp"
+#include "protocol/call_message.hpp"
+#include "protocol/codec.hpp"
 
 namespace skel::role {
 

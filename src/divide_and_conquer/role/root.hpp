@@ -10,7 +10,7 @@
 #include "divide_and_conquer/role/action.hpp"
 #include "divide_and_conquer/role/groups.hpp"
 #include "divide_and_conquer/role/message.hpp"
-#include "role/suspects.hpp"
+#include "protocol/suspects.hpp"
 
 namespace skel::role {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "role/digest.hpp"
+#include "protocol/digest.hpp"
 
 namespace skel::role {
 

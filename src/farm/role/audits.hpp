@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "role/by_rank.hpp"
+#include "protocol/by_rank.hpp"
 #include "skel/detail/task_range.hpp"
 
 namespace skel::role {

@@ -1,6 +1,6 @@
 #include "farm/role/book.hpp"
 
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 
 namespace skel::role {
 

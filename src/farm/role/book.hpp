@@ -11,7 +11,7 @@
 #include "farm/role/losses.hpp"
 #include "farm/role/results_spacing.hpp"
 #include "farm/role/task_progress.hpp"
-#include "role/roll_call.hpp"
+#include "protocol/roll_call.hpp"
 
 namespace skel::role {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <tuple>
 
-#include "role/by_rank.hpp"
+#include "protocol/by_rank.hpp"
 
 namespace skel::role {
 

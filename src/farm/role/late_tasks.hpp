@@ -6,7 +6,7 @@
 
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/rank_loads.hpp"
-#include "role/task_costs.hpp"
+#include "protocol/task_costs.hpp"
 #include "skel/detail/function_reference.hpp"
 
 namespace skel::role {

@@ -9,7 +9,7 @@
 #include "farm/role/root_config.hpp"
 #include "farm/role/stock.hpp"
 #include "farm/role/task_progress.hpp"
-#include "role/suspects.hpp"
+#include "protocol/suspects.hpp"
 
 namespace skel::role {
 

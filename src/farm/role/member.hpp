@@ -11,7 +11,7 @@
 #include "farm/role/member_config.hpp"
 #include "farm/role/reports.hpp"
 #include "farm/role/ring.hpp"
-#include "role/attendance.hpp"
+#include "protocol/attendance.hpp"
 
 namespace skel::role {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "role/outcome.hpp"
+#include "protocol/outcome.hpp"
 #include "skel/detail/task_range.hpp"
 #include "skel/schedule.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <variant>
 
-#include "role/call_message.hpp"
-#include "role/codec.hpp"
+#include "protocol/call_message.hpp"
+#include "protocol/codec.hpp"
 #include "skel/detail/task_range.hpp"
 
 namespace skel::role {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "farm/role/message.hpp"
-#include "role/by_rank.hpp"
+#include "protocol/by_rank.hpp"
 
 namespace skel::role {
 

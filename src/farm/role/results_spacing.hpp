@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "role/by_rank.hpp"
+#include "protocol/by_rank.hpp"
 
 namespace skel::role {
 

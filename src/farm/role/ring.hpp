@@ -9,7 +9,7 @@
 #include "farm/role/held_tasks.hpp"
 #include "farm/role/member_config.hpp"
 #include "farm/role/reports.hpp"
-#include "role/ring_search.hpp"
+#include "protocol/ring_search.hpp"
 #include "skel/schedule.hpp"
 
 namespace skel::role {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 
 namespace skel::role {
 

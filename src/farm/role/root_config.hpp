@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "role/outcome.hpp"
-#include "role/task_costs.hpp"
+#include "protocol/outcome.hpp"
+#include "protocol/task_costs.hpp"
 #include "skel/detail/task_range.hpp"
 #include "skel/on_error.hpp"
 #include "skel/schedule.hpp"

@@ -3,8 +3,8 @@
 
 #include <tuple>
 
-#include "role/by_rank.hpp"
-#include "role/task_set.hpp"
+#include "protocol/by_rank.hpp"
+#include "protocol/task_set.hpp"
 
 namespace skel::role {
 

@@ -4,7 +4,7 @@
 #include <deque>
 #include <tuple>
 
-#include "role/task_set.hpp"
+#include "protocol/task_set.hpp"
 
 namespace skel::role {
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "farm/role/root_config.hpp"
-#include "role/task_set.hpp"
+#include "protocol/task_set.hpp"
 
 namespace skel::role {
 

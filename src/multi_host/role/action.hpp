@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "multi_host/role/message.hpp"
-#include "role/outcome.hpp"
+#include "protocol/outcome.hpp"
 
 namespace skel::role {
 

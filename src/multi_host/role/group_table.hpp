@@ -10,8 +10,8 @@
 #include "multi_host/role/action.hpp"
 #include "multi_host/role/groups.hpp"
 #include "multi_host/role/root_config.hpp"
-#include "role/by_rank.hpp"
-#include "role/task_set.hpp"
+#include "protocol/by_rank.hpp"
+#include "protocol/task_set.hpp"
 
 namespace skel::role {
 

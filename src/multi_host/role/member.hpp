@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "multi_host/role/action.hpp"
-#include "role/attendance.hpp"
+#include "protocol/attendance.hpp"
 
 namespace skel::role {
 

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "role/call_message.hpp"
-#include "role/codec.hpp"
+#include "protocol/call_message.hpp"
+#include "protocol/codec.hpp"
 
 namespace skel::role {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "multi_host/role/message.hpp"
-#include "role/membership.hpp"
-#include "role/suspects.hpp"
+#include "protocol/membership.hpp"
+#include "protocol/suspects.hpp"
 
 namespace skel::role {
 
@@ -24,7 +24,7 @@ struct piece_name {
 
 /// A unit is open from its first pieces until all its results have left. If a rank is lost, its pieces
 /// without a result are handed out again, as suspects: any of them may have killed the rank
-/// (role/suspects.hpp). A regular value.
+/// (protocol/suspects.hpp). A regular value.
 class open_units {
  public:
   /// `most_losses`: a piece is blamed after the loss of this many ranks that had it; 0: never.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "role/deal.hpp"
+#include "protocol/deal.hpp"
 #include "skel/schedule.hpp"
 
 namespace skel::role {

@@ -6,15 +6,15 @@
 #include <tuple>
 
 #include "multi_host/role/group_table.hpp"
-#include "role/call_message.hpp"
-#include "role/membership.hpp"
-#include "role/suspects.hpp"
+#include "protocol/call_message.hpp"
+#include "protocol/membership.hpp"
+#include "protocol/suspects.hpp"
 
 namespace skel::role {
 
 /// Reading such a unit, or processing one of its pieces, may have killed the host. The next host gets one
 /// suspect at a time, and another once its results are recorded. A unit that kills one host after another is
-/// blamed (role/suspects.hpp). A regular value.
+/// blamed (protocol/suspects.hpp). A regular value.
 class unit_suspects {
  public:
   unit_suspects() = default;

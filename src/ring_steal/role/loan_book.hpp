@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
-#include "role/suspects.hpp"
+#include "protocol/suspects.hpp"
 
 namespace skel::role {
 

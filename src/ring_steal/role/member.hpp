@@ -10,7 +10,7 @@
 #include "ring_steal/role/lender.hpp"
 #include "ring_steal/role/thief.hpp"
 #include "ring_steal/role/waiting_thieves.hpp"
-#include "role/attendance.hpp"
+#include "protocol/attendance.hpp"
 
 namespace skel::role {
 

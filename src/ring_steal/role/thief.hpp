@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
-#include "role/ring_search.hpp"
+#include "protocol/ring_search.hpp"
 
 namespace skel::role {
 
