@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "protocol_run.hpp"
 #include "protocol/attendance.hpp"
+#include "protocol_run.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"

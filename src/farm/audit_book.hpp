@@ -10,9 +10,9 @@
 
 #include "engine/engine.hpp"
 #include "farm/role/audits.hpp"
-#include "tasks/sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/function_reference.hpp"
+#include "tasks/sink_stage.hpp"
 
 namespace skel::detail {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "tasks/sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
+#include "tasks/sink_stage.hpp"
 
 namespace skel::detail {
 

@@ -10,12 +10,12 @@
 #include "call/power_probe.hpp"
 #include "call/quantum.hpp"
 #include "checkpoint/interval.hpp"
-#include "tasks/cost.hpp"
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "protocol/deal.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
+#include "tasks/cost.hpp"
 
 namespace skel::detail {
 

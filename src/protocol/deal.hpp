@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "task_costs.hpp"
 #include "skel/detail/task_range.hpp"
 #include "skel/schedule.hpp"
+#include "task_costs.hpp"
 
 namespace skel {
 

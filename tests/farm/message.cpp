@@ -5,9 +5,9 @@
 #include <random>
 
 #include "catch.hpp"
-#include "team_farm/role/message.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
+#include "team_farm/role/message.hpp"
 
 namespace role = skel::role;
 namespace farm = skel::role::farm;

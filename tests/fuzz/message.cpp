@@ -16,11 +16,11 @@
 #include "divide_and_conquer/phase_clock.hpp"
 #include "divide_and_conquer/role/message.hpp"
 #include "farm/role/message.hpp"
-#include "team_farm/role/message.hpp"
 #include "fuzz.hpp"
 #include "multi_host/role/message.hpp"
 #include "ring_steal/role/message.hpp"
 #include "skel/transfer.hpp"
+#include "team_farm/role/message.hpp"
 
 namespace {
 

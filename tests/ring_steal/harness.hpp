@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "ring_steal/role/member.hpp"
 #include "protocol/peer_world.hpp"
+#include "ring_steal/role/member.hpp"
 
 namespace steal_harness {
 

@@ -1,5 +1,5 @@
-// The roles of a farm of teams in a world of peers (protocol/peer_world.hpp). A task meets all ranks of its team
-// before it ends, so a rank that is not told of a failure waits for ever.
+// The roles of a farm of teams in a world of peers (protocol/peer_world.hpp). A task meets all ranks of its
+// team before it ends, so a rank that is not told of a failure waits for ever.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "team_farm/role/member.hpp"
-#include "team_farm/role/root.hpp"
 #include "farm/harness_sink.hpp"
 #include "protocol/peer_world.hpp"
+#include "team_farm/role/member.hpp"
+#include "team_farm/role/root.hpp"
 
 namespace team_harness {
 

@@ -1,8 +1,8 @@
 // Tests the harness of teams itself: it must detect deliberate faults.
 #include <set>
 
-#include "protocol/harness_mutation.hpp"
 #include "harness.hpp"
+#include "protocol/harness_mutation.hpp"
 
 namespace {
 

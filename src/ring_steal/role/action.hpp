@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "ring_steal/role/message.hpp"
 #include "protocol/outcome.hpp"
+#include "ring_steal/role/message.hpp"
 
 namespace skel::role {
 

@@ -4,13 +4,13 @@
 #include <string>
 #include <tuple>
 
+#include "protocol/attendance.hpp"
 #include "ring_steal/role/action.hpp"
 #include "ring_steal/role/borrower.hpp"
 #include "ring_steal/role/bounds.hpp"
 #include "ring_steal/role/lender.hpp"
 #include "ring_steal/role/thief.hpp"
 #include "ring_steal/role/waiting_thieves.hpp"
-#include "protocol/attendance.hpp"
 
 namespace skel::role {
 

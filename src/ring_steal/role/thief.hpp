@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "ring_steal/role/action.hpp"
 #include "protocol/ring_search.hpp"
+#include "ring_steal/role/action.hpp"
 
 namespace skel::role {
 
