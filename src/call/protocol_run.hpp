@@ -156,11 +156,14 @@ class protocol_run : public collective_run {
   void send(int to, message m);
   void push_to_self(message m, cargo with) { to_self_.push({std::move(m), std::move(with)}); }
   /// On the root: a step of the roll call, e.g. `call_roll(&role::roll_call::lost, rank)`. Its messages to
-  /// this rank are delivered with those of the roles.
-  template <class... Parameters, class... Arguments>
-  void call_roll(void (role::roll_call::*step)(Parameters...), Arguments&&... arguments) {
+  /// this rank are delivered with those of the roles. A root role with stop() hears of the end at once.
+  template <class Step, class... Arguments>
+  void call_roll(Step step, Arguments&&... arguments) {
     role::call_messages answers;
-    ((*roll_).*step)(std::forward<Arguments>(arguments)..., answers);
+    if constexpr (requires { self().count(); }) self().count();
+    std::invoke(step, *roll_, std::forward<Arguments>(arguments)..., answers);
+    if constexpr (requires { root_role_->stop(); })
+      if (roll_->stopping() || roll_->finished()) root_role_->stop();
     for (auto& m : answers) send(m.to, std::move(m.what));
   }
   /// The same where no action is being performed.
@@ -169,6 +172,7 @@ class protocol_run : public collective_run {
     call_roll(step, std::forward<Arguments>(arguments)...);
     deliver_own();
   }
+  void abort(std::string const& text) override { call_roll_now(&role::roll_call::abort, text); }
   /// Before an event of a root role that knows the time.
   void set_time() {
     if constexpr (requires { root_role_->at(0.0); })
@@ -227,7 +231,6 @@ class protocol_run : public collective_run {
   template <class A>
   void carry_out_one(A& a, cargo* with);
   void please_stop() override { tell(member_, &member::please_stop); }
-  void abort(std::string const& text) override { call_roll_now(&role::roll_call::abort, text); }
 
   loopback<own_message> to_self_;
   actions spare_list_;
@@ -244,6 +247,8 @@ void protocol_run<P>::carry_out_one(A& a, cargo* with) {
     send(root_, std::move(a.what));
   else if constexpr (std::same_as<A, role::close>)
     call_roll(&role::roll_call::close, std::move(a.how));
+  else if constexpr (std::same_as<A, role::abort>)
+    call_roll(&role::roll_call::abort, std::move(a.text));
   else if constexpr (std::same_as<A, role::end>)
     end_with(self().outcome_of(std::move(a.how)));
   else if constexpr (std::same_as<A, role::fail>)

@@ -21,7 +21,8 @@ namespace skel::detail {
 /// The derived class has in addition, with the engine's lock unless stated otherwise:
 /// - `add_tasks(farm_stream::supply const&)`: on the root, the source has produced more tasks;
 /// - `before_sink()`, without the lock, and `after_sink()`: around results that go to the sink;
-/// - `name()`, `member_state()`, `root_state()`: for state().
+/// - `name()`, `member_state()`, `root_state()`: for state();
+/// - `count()`: on the root, sets the counts of the roll call.
 template <class P>
 class farm_call : public protocol_run<P> {
   using base = protocol_run<P>;
@@ -35,8 +36,8 @@ class farm_call : public protocol_run<P> {
   friend base;
   using base::call_, base::computes_, base::display_, base::draining_, base::engine_, base::key_,
       base::last_moved_, base::over_, base::rank_, base::root_, base::root_role_, base::threads_;
-  using base::check_stop, base::is_root, base::now, base::self, base::show_progress, base::stop_wanted,
-      base::tell;
+  using base::call_roll, base::call_roll_now, base::check_stop, base::is_root, base::now, base::roll_,
+      base::self, base::show_progress, base::stop_wanted, base::tell;
   using typename base::actions;
   using typename base::message;
   using typename base::root_role;
@@ -54,12 +55,23 @@ class farm_call : public protocol_run<P> {
   }
 
   // --- of protocol_run
-  void arrived(int from, message const& /*m*/) {
+  void arrived(int from, message const& m) {
     if (from != rank_ && heard_.insert(from).second) last_moved_ = now();
+    if (!roll_ || !for_root_role(m)) return;
+    bool const silent =
+        roll_->finished() ? from != rank_ : roll_->stopping() && base::template as_call<role::hello>(m);
+    if (silent)  // has not heard of the end
+      call_roll(&role::roll_call::say_again, from);
+    else
+      roll_->heard(from);
   }
   void lost(int rank, actions& out) {
     base::lost(rank, out);
-    if (root_role_) lost_ranks_ = static_cast<int>(root_role_->lost_ranks().size());
+    if (is_root()) lost_ranks_ = static_cast<int>(roll().lost_ranks().size());
+  }
+  void tick(actions& out) {
+    if (roll_ && roll_->stopping()) call_roll(&role::roll_call::tick);
+    base::tick(out);
   }
   void ticked(double t) { watch_source(t); }
   [[nodiscard]] bool hears_after_end() const { return true; }
@@ -102,7 +114,20 @@ class farm_call : public protocol_run<P> {
     check_stop();
   }
 
-  void abort(std::string const& text) override { tell(*root_role_, &root_role::abort, text); }
+  // The farm of teams has a roll call in its root role.
+  static constexpr bool roll_in_root = requires(root_role& r, actions& list) { r.stop_early(list); };
+  [[nodiscard]] auto const& roll() const {
+    if constexpr (roll_in_root)
+      return *root_role_;
+    else
+      return *roll_;
+  }
+  void abort(std::string const& text) override {
+    if constexpr (roll_in_root)
+      tell(*root_role_, &root_role::abort, text);
+    else
+      base::abort(text);
+  }
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool /*last*/) const override {
     s.done = sink_.sunk() + failed_tasks_;
@@ -138,10 +163,13 @@ void farm_call<P>::supply() {
   source_since_ = now();
   auto const got = stream_.pull(pooled, lock);
   source_since_ = 0;
-  if (got.error)
+  if (!got.error)
+    self().add_tasks(got);
+  else if constexpr (roll_in_root)
     tell(*root_role_, &root_role::source_failed, *got.error);
   else
-    self().add_tasks(got);
+    call_roll_now(&role::roll_call::close,
+                  role::outcome{.how = role::outcome::status::source_failed, .text = *got.error});
 }
 
 // A source that waits for results of its own farm may wait for ever: the tasks that it has produced in this
@@ -173,9 +201,9 @@ void farm_call<P>::drain_sink() {
   sink_.save_if_due();
   sink_.pass_on(
       [this] {
-        return over_                    ? farm_sink::verdict::leave
-               : root_role_->stopping() ? farm_sink::verdict::drop
-                                        : farm_sink::verdict::pass;
+        return over_               ? farm_sink::verdict::leave
+               : roll().stopping() ? farm_sink::verdict::drop
+                                   : farm_sink::verdict::pass;
       },
       [this] { engine_.helper().rest(false); },  // it may take its time
       [this, before = sink_.sunk()](auto const& progress, double begin, task_id first) mutable {
@@ -184,10 +212,21 @@ void farm_call<P>::drain_sink() {
         before = progress.sunk;
         auto list = base::empty_list();
         base::set_time();
-        if (progress.error) root_role_->sink_failed(progress.error->first, progress.error->second, list);
+        using status = role::outcome::status;
+        if constexpr (roll_in_root) {
+          if (progress.error) root_role_->sink_failed(progress.error->first, progress.error->second, list);
+        } else if (progress.error) {
+          call_roll(&role::roll_call::close, role::outcome{.how = status::sink_failed,
+                                                           .task = progress.error->first,
+                                                           .text = progress.error->second});
+        }
         resize_window();
         root_role_->sunk(progress.sunk, progress.next, list);
-        if (progress.stop) root_role_->stop_early(list);
+        if constexpr (roll_in_root) {
+          if (progress.stop) root_role_->stop_early(list);
+        } else if (progress.stop) {
+          list.emplace_back(role::close{{.how = status::stopped_early}});
+        }
         base::perform(list);
         self().after_sink();
       });
@@ -196,7 +235,7 @@ void farm_call<P>::drain_sink() {
 template <class P>
 void farm_call<P>::describe(report& r) const {
   r.skeleton = "farm";
-  if (root_role_) r.lost_ranks = root_role_->lost_ranks();
+  if (is_root()) r.lost_ranks = roll().lost_ranks();
   r.failed_tasks = left_out_;
   std::sort(r.failed_tasks.begin(), r.failed_tasks.end(),
             [](auto const& a, auto const& b) { return a.task < b.task; });
@@ -214,9 +253,8 @@ std::string farm_call<P>::state() const {
                          root_role_->recorded(), sink_.sunk(), root_role_->pooled());
   if (double const since = source_since_; since > 0)
     text += detail::format(", inside its source for {:.0f} s", now() - since);
-  if (root_role_->stopping())
-    text +=
-        detail::format(", stopping, waiting for ranks [{}]", detail::join(root_role_->not_stopped(), " "));
+  if (roll().stopping())
+    text += detail::format(", stopping, waiting for ranks [{}]", detail::join(roll().not_stopped(), " "));
   std::vector<int> absent;
   for (int r = 0; r < setup_.size; ++r)
     if (r != rank_ && !heard_.contains(r)) absent.push_back(r);

@@ -45,6 +45,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   member_ = role::farm_member(setup_.member_config(engine_, call_.hash(), threads_));
   if (is_root() && setup_.options.audit > 0) audits_.emplace(work, engine_);
   if (!is_root()) return;
+  roll_.emplace(all_ranks(), call_.hash());
   if (setup_.checks_ranks(engine_.options().check.tasks)) rank_check_.emplace(work);
   root_role_.emplace(setup_.root_config(call_.hash(), in_place_, sink_.restored_tasks()));
   resize_window();
@@ -72,7 +73,7 @@ void farm_run::before_sink() {
 
 // Called with the lock held.
 void farm_run::weigh_help() {
-  if (!asks_root(setup_.policy) || !computes_ || over_ || root_role_->stopping()) return;
+  if (!asks_root(setup_.policy) || !computes_ || over_ || roll_->stopping()) return;
   bool const hold = sink_.help().costs_more_than_it_brings(now());
   if (hold == root_role_->book().dealer.holds_back()) return;
   sink_.help().hold_back(hold);
@@ -134,12 +135,12 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
   }
   if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && root_role_)
     give->ranges = root_role_->book().tasks.not_recorded(give->ranges);
-  ran_ = root_role_ && root_role_->runs(from);
+  ran_ = roll_ && roll_->runs(from);
   return batch;
 }
 
 void farm_run::received(int from) {
-  if (ran_ && !root_role_->runs(from)) last_moved_ = now();
+  if (ran_ && !roll_->runs(from)) last_moved_ = now();
 }
 
 // The only place that decides which role answers a message.
@@ -155,7 +156,7 @@ void farm_run::route(int from, message const& m, result_batch& batch, actions& o
     auto const bad = thrown_by([&] {
       root_role_->compared(audits_->versions(batch, [&](task_id id) { return root_role_->compares(id); }));
     });
-    if (bad) return root_role_->on(from, call_message(role::failed{batch.ranges.front().first, *bad}), out);
+    if (bad) return call_roll(&role::roll_call::on, from, role::failed{batch.ranges.front().first, *bad});
   }
   root_role_->on(from, m, out);
 }

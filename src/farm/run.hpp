@@ -75,6 +75,7 @@ class farm_run final : public farm_call<farm_protocol> {
   }
   void before_sink();
   void after_sink() { weigh_help(); }
+  void count() { roll_->count(root_role_->book().tasks.sunk(), root_role_->book().again); }
   void weigh_help();
 
   // --- roles and messages

@@ -12,6 +12,7 @@ namespace farm_harness {
 using kind = event::kind;
 using root_role = role::farm_root;
 using member = role::farm_member;
+using status = role::outcome::status;
 
 std::vector<task_id> ids_of(range_list const& ranges) {
   std::vector<task_id> ids;
@@ -107,6 +108,7 @@ void world::hear_lost(int /*rank*/, int peer) {
 }
 
 void world::hear_tick(int rank) {
+  if (rank == 0 && roll_.stopping()) call_roll(&role::roll_call::tick);
   if (rank == 0) tell_root_role(&root_role::tick);
   for (int r = 1; rank != 0 && r < scenario_->ranks; ++r)
     if (r != rank && lost_[wire(0, r)]) tell_member(rank, nullptr, &member::lost, r);
@@ -114,7 +116,7 @@ void world::hear_tick(int rank) {
 }
 
 void world::please_stop(int rank) {
-  if (rank == 0) return tell_root_role(&root_role::stop_early);
+  if (rank == 0) return call_roll(&role::roll_call::close, role::outcome{.how = status::stopped_early});
   tell_member(rank, nullptr, &member::please_stop);
 }
 
@@ -124,7 +126,7 @@ void world::deliver_own() {
 
 void world::follow_up(int /*rank*/) {
   deliver_own();
-  was_stopping_ = root_role_.stopping();
+  was_stopping_ = roll_.stopping();
   complete_ = root_role_.recorded() == scenario_->tasks;
 }
 
@@ -174,7 +176,7 @@ std::uint64_t world::most_events() const {
 std::string world::waits_for() const {
   auto text =
       fmt::format("{} of {} recorded, {} sunk, {} in the pool{}", root_role_.recorded(), scenario_->tasks,
-                  sink_.received, root_role_.pooled(), root_role_.stopping() ? ", stopping" : "");
+                  sink_.received, root_role_.pooled(), roll_.stopping() ? ", stopping" : "");
   for (int r = 0; r < scenario_->ranks; ++r) {
     auto const& n = at(r);
     text += fmt::format("; rank {}: ", r);
@@ -280,7 +282,7 @@ void world::supply() {
   auto const& s = *scenario_;
   if (s.source_fails_at && supplied_ >= *s.source_fails_at) {
     source_failed_ = source_ended_ = true;
-    return tell_root_role(&root_role::source_failed, "no more");
+    return call_roll(&role::roll_call::close, role::outcome{.how = status::source_failed, .text = "no more"});
   }
   supplied_ = std::min(s.tasks, supplied_ + (s.thorough ? 1 : below(5)));
   source_ended_ = supplied_ == s.tasks && (s.thorough || below(2) == 0);
@@ -289,9 +291,11 @@ void world::supply() {
 
 void world::sink() {
   auto const& s = *scenario_;
-  if (root_role_.stopping()) return sink_.queue.clear();  // as the engine does
+  if (roll_.stopping()) return sink_.queue.clear();  // as the engine does
   sink_.take(s.thorough ? s.tasks : 1 + below(8));
-  if (sink_.bad) tell_root_role(&root_role::sink_failed, *sink_.bad, "disk full");
+  if (sink_.bad)
+    call_roll(&role::roll_call::close,
+              role::outcome{.how = status::sink_failed, .task = *sink_.bad, .text = "disk full"});
   auto const count = faults_ != nullptr ? faults_->sunk(sink_.received) : sink_.received;
   tell_root_role(&root_role::sunk, count, sink_.next);
   if (s.holds_back && below(4) == 0) tell_root_role(&root_role::hold_back, below(2) == 0);

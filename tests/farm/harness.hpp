@@ -115,6 +115,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void please_stop(int rank) override;
   void send(int rank, int to, role::farm_message const& what) override;
   void follow_up(int rank) override;
+  void count() override { roll_.count(root_role_.book().tasks.sunk(), root_role_.book().again); }
+  void stop() override { root_role_.stop(); }
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
   [[nodiscard]] std::uint64_t most_events() const override;

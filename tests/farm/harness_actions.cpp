@@ -64,6 +64,10 @@ void world::perform(int rank, role::farm_action const& action, thread* free) {
     if (root_role_.may_run_twice()) at(0).member.drop(f->range);  // as the engine does
   } else if (auto const* const l = std::get_if<farm::leave_out>(&action)) {
     leave_out(*l);
+  } else if (auto const* const c = std::get_if<role::close>(&action)) {
+    call_roll(&role::roll_call::close, c->how);
+  } else if (auto const* const b = std::get_if<role::abort>(&action)) {
+    call_roll(&role::roll_call::abort, b->text);
   } else {
     performs(rank, action);
   }
@@ -91,7 +95,7 @@ void world::check_given(packet const& p) const {
     require(!scenario_->stream || !tasks_[id].forgotten, fmt::format("task {} is given, but forgotten", id));
   }
   // The event that makes the root give tasks may also show a difference that ends the run.
-  require(!root_role_.stopping() || (scenario_->audit > 0 && !was_stopping_), "tasks are given after stop");
+  require(!roll_.stopping() || (scenario_->audit > 0 && !was_stopping_), "tasks are given after stop");
 }
 
 // --- tasks and their payloads
@@ -123,7 +127,14 @@ void world::use_payload(int rank, task_id id) {
 // --- results
 
 void world::hear(int from, packet const& p) {
-  bool const was_stopping = root_role_.stopping();
+  bool const was_stopping = roll_.stopping();
+  auto const* const call = std::get_if<role::call_message>(&p.what);
+  bool const late = call != nullptr && std::holds_alternative<role::hello>(*call);
+  if (roll_.finished() ? from != 0 : roll_.stopping() && late)
+    call_roll(&role::roll_call::say_again, from);  // it has not heard of the end
+  else
+    roll_.heard(from);
+  if (call != nullptr) call_roll(&role::roll_call::on, from, *call);
   recording_ = std::holds_alternative<farm::results>(p.what);
   sender_ = from;
   if (recording_) {

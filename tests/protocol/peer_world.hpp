@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -148,6 +149,9 @@ class peer_world {
   [[nodiscard]] virtual bool may_lose_parts() const { return false; }
   /// Whether this world may end in one of the ways that most worlds do not have.
   [[nodiscard]] virtual bool may_end_so(role::outcome const&) const { return false; }
+  /// Before each step of the roll call, and after those that end the run: for root roles with stop().
+  virtual void count() {}
+  virtual void stop() {}
   virtual void add_to(role::digest&) const {}
 
   // --- used by a protocol's world ---
@@ -177,10 +181,12 @@ class peer_world {
     return scenario_->other_call == rank ? peer_call_hash + 1 : peer_call_hash;
   }
   /// Calls a function of the root's roll call and sends its messages: `call_roll(&role::roll_call::done, 1)`.
-  template <class... Parameters, class... Arguments>
-  void call_roll(void (role::roll_call::*what)(Parameters...), Arguments&&... arguments) {
+  template <class Step, class... Arguments>
+  void call_roll(Step what, Arguments&&... arguments) {
     role::call_messages told;
-    (roll_.*what)(std::forward<Arguments>(arguments)..., told);
+    count();
+    std::invoke(what, roll_, std::forward<Arguments>(arguments)..., told);
+    if (roll_.stopping() || roll_.finished()) stop();
     for (auto const& m : told) send(0, m.to, message(m.what));
   }
   [[nodiscard]] Packet packet_of(message const& what) {

@@ -57,7 +57,7 @@ struct leave_out {
 /// `drain` drops unsent results and the payloads of waiting tasks.
 using farm_action =
     std::variant<farm::send, tell_root, farm::execute, farm::record, farm::accept, farm::release,
-                 farm::discard, farm::forget, farm::leave_out, drain, end, fail>;
+                 farm::discard, farm::forget, farm::leave_out, close, role::abort, drain, end, fail>;
 using farm_actions = std::vector<farm_action>;
 
 }  // namespace skel::role

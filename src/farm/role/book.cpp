@@ -5,8 +5,7 @@
 namespace skel::role {
 
 farm_book::farm_book(farm_root_config const& config)
-    : roll(config.ranks, config.call_hash),
-      tasks(config.list),
+    : tasks(config.list),
       dealer(config, task_pool(config.window, config.ordered, tasks.recorded().count())),
       losses(config),
       failed(config),
@@ -165,16 +164,18 @@ void farm_book::sunk(std::uint64_t count, task_id next) {
 
 bool farm_book::exist(rank_id rank, range_list const& which, farm_actions& out) {
   if (tasks.exist(which)) return true;
-  roll_step(out, &roll_call::abort, "rank " + std::to_string(rank) + " speaks of tasks that do not exist");
+  stop();
+  out.push_back(role::abort{"rank " + std::to_string(rank) + " speaks of tasks that do not exist"});
   return false;
 }
 
 bool farm_book::restored_exist(farm_actions& out) {
   auto const unknown = tasks.unknown_restored();
   if (!unknown) return true;
-  roll_step(out, &roll_call::source_failed,
-            "it has " + std::to_string(tasks.available()) +
-                " tasks, but the checkpoint holds the result of task " + std::to_string(*unknown));
+  close({.how = outcome::status::source_failed,
+         .text = "it has " + std::to_string(tasks.available()) +
+                 " tasks, but the checkpoint holds the result of task " + std::to_string(*unknown)},
+        out);
   return false;
 }
 
@@ -183,10 +184,9 @@ void farm_book::stop() {
   losses.stock().end();
 }
 
-void farm_book::say_again(rank_id rank, farm_actions& out) {
-  call_messages told;
-  roll.say_again(rank, told);
-  for (auto& m : told) out.push_back(farm::send{m.to, std::move(m.what)});
+void farm_book::close(outcome how, farm_actions& out) {
+  stop();
+  out.push_back(role::close{std::move(how)});
 }
 
 }  // namespace skel::role

@@ -11,7 +11,6 @@
 #include "farm/role/losses.hpp"
 #include "farm/role/results_spacing.hpp"
 #include "farm/role/task_progress.hpp"
-#include "protocol/roll_call.hpp"
 
 namespace skel::role {
 
@@ -55,28 +54,19 @@ struct farm_book {
   [[nodiscard]] bool exist(rank_id rank, range_list const& which, farm_actions& out);
   /// Restored results must belong to tasks of this source, or the run could never be complete.
   [[nodiscard]] bool restored_exist(farm_actions& out);
-  /// The run ends so, unless it has ended before.
-  void close(outcome how, farm_actions& out) { roll_step(out, &roll_call::close, std::move(how)); }
-  /// Performs a step of the roll call and sends its messages.
-  template <class... Parameters, class... Arguments>
-  void roll_step(farm_actions& out, void (roll_call::*step)(Parameters...), Arguments&&... arguments) {
-    call_messages told;
-    (roll.*step)(std::forward<Arguments>(arguments)..., told);
-    if (stopping()) stop();
-    for (auto& m : told) out.push_back(farm::send{m.to, std::move(m.what)});
-  }
-  /// Repeats to a rank the latest message about the end.
-  void say_again(rank_id rank, farm_actions& out);
-  [[nodiscard]] bool stopping() const { return roll.stopping(); }
+  /// The run ends so.
+  void close(outcome how, farm_actions& out);
+  /// The run ends: nothing more is given.
+  void stop();
+  [[nodiscard]] bool stopping() const { return dealer.stopped(); }
 
   /// True if no task will come into the pool any more.
   [[nodiscard]] bool no_more() const { return tasks.source_ended() && !losses.stock().under_way(); }
   /// Whether a task may be on two ranks.
   [[nodiscard]] bool any_twice() const { return again > 0 || copies > 0; }
   friend bool operator==(farm_book const&, farm_book const&) = default;
-  auto fields() const { return std::tie(roll, tasks, dealer, losses, failed, spacing, again, copies); }
+  auto fields() const { return std::tie(tasks, dealer, losses, failed, spacing, again, copies); }
 
-  roll_call roll;
   task_progress tasks;
   farm_dealer dealer;
   farm_losses losses;
@@ -87,7 +77,6 @@ struct farm_book {
   double now = 0;            ///< seconds
 
  private:
-  void stop();
   void give(farm_actions& out);
 
   rank_id root_ = 0;

@@ -1,6 +1,7 @@
 // The ranks of a farm: which live, and which compute with how many threads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <tuple>
 
@@ -24,6 +25,9 @@ class compute_ranks {
 
   [[nodiscard]] rank_id ranks() const { return all_.ranks(); }
   [[nodiscard]] bool alive(rank_id rank) const { return all_[rank].alive; }
+  [[nodiscard]] bool any_lost() const {
+    return std::any_of(all_.begin(), all_.end(), [](state const& r) { return !r.alive; });
+  }
   [[nodiscard]] bool said_hello(rank_id rank) const { return all_[rank].hello; }
   /// Whether the rank lives and computes.
   [[nodiscard]] bool computes(rank_id rank) const { return all_[rank].alive && all_[rank].computes; }

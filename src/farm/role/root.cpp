@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/deal.hpp"
+#include "protocol/roll_call.hpp"
 
 namespace skel::role {
 
@@ -17,7 +18,7 @@ void farm_root::begin(farm_actions& out) {
 }
 
 void farm_root::supplied(std::uint64_t available, bool ended, farm_actions& out) {
-  if (stopping()) return;
+  if (book_.stopping()) return;
   auto const before = book_.tasks.available();
   auto const fresh = book_.tasks.supplied(available, ended);
   if (available > before) {
@@ -51,40 +52,24 @@ void farm_root::resize_window(std::uint64_t tasks) {
 
 void farm_root::hold_back(bool on, farm_actions& out) {
   book_.dealer.hold_back(on);
-  if (!on && !book_.roll.finished()) book_.serve_all(out);
-}
-
-void farm_root::sink_failed(task_id id, std::string text, farm_actions& out) {
-  book_.roll_step(out, &roll_call::sink_failed, id, std::move(text));
-}
-void farm_root::source_failed(std::string text, farm_actions& out) {
-  book_.roll_step(out, &roll_call::source_failed, std::move(text));
-}
-void farm_root::stop_early(farm_actions& out) { book_.roll_step(out, &roll_call::stop_early); }
-void farm_root::abort(std::string text, farm_actions& out) {
-  book_.roll_step(out, &roll_call::abort, std::move(text));
+  if (!on) book_.serve_all(out);
 }
 
 // The sink may still throw while results wait for it, so the run ends only when it has received all.
 void farm_root::maybe_complete(farm_actions& out) {
-  if (stopping() || !book_.tasks.all_recorded()) return;
+  if (book_.stopping() || !book_.tasks.all_recorded()) return;
   results_.complete(out);
-  if (book_.tasks.complete()) book_.roll_step(out, &roll_call::done, book_.tasks.sunk());
+  if (book_.tasks.complete()) book_.close({.how = outcome::status::done, .tasks = book_.tasks.sunk()}, out);
 }
 
 // --- messages
 
 void farm_root::on(rank_id from, farm_message const& m, farm_actions& out) {
-  if (from < 0 || from >= config_.ranks) return;
-  if (book_.roll.finished()) {  // the rank has not heard of the end
-    if (from != config_.root) book_.say_again(from, out);
-    return;
-  }
-  book_.roll.heard(from);  // a rank that speaks is not lost: withdraws the suspicion
-  book_.dealer.heard(from);
+  if (book_.stopping() || from < 0 || from >= config_.ranks) return;
+  book_.dealer.heard(from);  // a rank that speaks is not lost: withdraws the suspicion
   book_.losses.suspects().heard(from);
   if (audits().at_fault(from) && !std::holds_alternative<call_message>(m)) {
-    if (!stopping()) out.push_back(farm::send{from, farm::dismissed{}});
+    out.push_back(farm::send{from, farm::dismissed{}});
     return;
   }
   std::visit(
@@ -95,10 +80,8 @@ void farm_root::on(rank_id from, farm_message const& m, farm_actions& out) {
 }
 
 void farm_root::answer(rank_id rank, call_message const& m, farm_actions& out) {
-  book_.roll.count(book_.tasks.sunk(), book_.again);
-  book_.roll_step(out, &roll_call::on, rank, m);
   auto const* const h = std::get_if<hello>(&m);
-  if (h == nullptr || book_.roll.finished()) return;
+  if (h == nullptr) return;
   auto const& list = config_.list;
   auto& dealer = book_.dealer;
   auto& losses = book_.losses;
@@ -111,7 +94,6 @@ void farm_root::answer(rank_id rank, call_message const& m, farm_actions& out) {
                            book_.now);
   }
   give_again(out);
-  if (stopping()) book_.say_again(rank, out);
   book_.deal(out);
   if (dealer.closed(rank)) book_.push(out);
 }
@@ -132,7 +114,7 @@ void farm_root::answer(rank_id rank, farm::ask const& m, farm_actions& out) {
 }
 
 void farm_root::answer(rank_id rank, farm::results const& m, farm_actions& out) {
-  if (stopping() || !book_.exist(rank, m.ranges, out) || !book_.exist(rank, m.begun, out)) return;
+  if (!book_.exist(rank, m.ranges, out) || !book_.exist(rank, m.begun, out)) return;
   auto& dealer = book_.dealer;
   auto& losses = book_.losses;
   losses.stock().moved();
@@ -141,7 +123,7 @@ void farm_root::answer(rank_id rank, farm::results const& m, farm_actions& out) 
   if (!losses.suspects().empty() &&  // a task with a result did not end its rank
       losses.suspects().acquit_if([&](task_id id) { return any_contains(m.ranges, id); }))
     book_.give_suspects(out);
-  if (results_.take(rank, m.ranges, book_, out) && !stopping()) {
+  if (results_.take(rank, m.ranges, book_, out) && !book_.stopping()) {
     count_stock(!losses.stock().under_way(), out);
     book_.serve_all(out);
     book_.push(out);
@@ -156,7 +138,7 @@ void farm_root::answer(rank_id rank, farm::results const& m, farm_actions& out) 
 }
 
 void farm_root::answer(rank_id rank, farm::begins const& m, farm_actions& out) {
-  if (stopping() || !book_.exist(rank, m.running, out)) return;
+  if (!book_.exist(rank, m.running, out)) return;
   if (book_.losses.watches(rank) && !m.running.empty())
     book_.losses.begun().all(rank, book_.dealer.ranks().threads(rank), m.running, book_.now);
   if (m.here) book_.dealer.loads().told(rank, *m.here);
@@ -166,7 +148,7 @@ void farm_root::answer(rank_id rank, farm::begins const& m, farm_actions& out) {
 
 void farm_root::answer(rank_id rank, farm::task_failed const& m, farm_actions& out) {
   range_list const task{{m.task, 1, 1}};
-  if (stopping() || !book_.exist(rank, task, out)) return;
+  if (!book_.exist(rank, task, out)) return;
   auto& losses = book_.losses;
   auto& failed = book_.failed;
   losses.stock().moved();
@@ -201,28 +183,22 @@ void farm_root::answer(rank_id rank, farm::stock const& m, farm_actions& out) {
 
 void farm_root::lost(rank_id rank, farm_actions& out) {
   bool const known = rank >= 0 && rank < config_.ranks && book_.dealer.ranks().alive(rank);
-  if (!known || book_.roll.finished() || rank == config_.root) return;
+  if (!known || book_.stopping() || rank == config_.root) return;
   book_.dealer.lost(rank);
   book_.losses.suspects().lost(rank);
   book_.losses.lost(rank);
   results_.enlist_root(book_, out);
   book_.deal(out);
-  book_.roll.count(book_.tasks.sunk(), book_.again);
-  book_.roll_step(out, &roll_call::lost, rank);
-  if (stopping()) return;
+  if (book_.stopping()) return;
   results_.lost(rank);
   results_.give_audits(book_, out);
-  if (stopping()) return;
+  if (book_.stopping()) return;
   count_stock(!book_.losses.stock().under_way(),
               out);  // during a round, the next tick counts again without it
 }
 
 void farm_root::tick(farm_actions& out) {
-  if (book_.roll.finished()) return;
-  if (stopping()) {
-    book_.roll_step(out, &roll_call::tick);
-    return;
-  }
+  if (book_.stopping()) return;
   if (auto const guilty = book_.losses.suspects().tick()) {
     auto const& ranks = guilty->ranks;
     book_.give_up({guilty->work, ranks.empty() ? 0 : ranks.back(), static_cast<unsigned>(ranks.size()),
@@ -232,10 +208,10 @@ void farm_root::tick(farm_actions& out) {
     return;
   }
   give_again(out);
-  if (stopping()) return;
+  if (book_.stopping()) return;
   if (balancer_.on()) balancer_.direct_idle(true, book_, out);
   balancer_.give_early_copies(book_, out);
-  if (book_.losses.stock().tick(!book_.roll.lost_ranks().empty() || !audits().faults().empty()))
+  if (book_.losses.stock().tick(book_.dealer.ranks().any_lost() || !audits().faults().empty()))
     count_stock(true, out);
 }
 

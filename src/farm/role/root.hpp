@@ -2,7 +2,6 @@
 // sink.
 #pragma once
 
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -30,9 +29,6 @@ class farm_root {
   void sunk(std::uint64_t count, task_id next, farm_actions& out);
   /// The window holds this many tasks, but at least one per thread, and at most config.window.
   void resize_window(std::uint64_t tasks);
-  void sink_failed(task_id id, std::string text, farm_actions& out);
-  void source_failed(std::string text, farm_actions& out);
-  void stop_early(farm_actions& out);
   /// While `on`, other ranks get nothing more and the root runs the remaining tasks itself, because handling
   /// a remote result costs it more than running a task.
   void hold_back(bool on, farm_actions& out);
@@ -45,12 +41,9 @@ class farm_root {
   /// The rank was killed from outside, so its loss says less about what it ran. Comes before lost().
   void from_outside(rank_id rank) { book_.losses.suspects().from_outside(rank); }
   void tick(farm_actions& out);
-  void abort(std::string text, farm_actions& out);
+  /// The run ends: messages and losses mean nothing any more.
+  void stop() { book_.stop(); }
 
-  [[nodiscard]] bool stopping() const { return book_.stopping(); }
-  [[nodiscard]] std::vector<rank_id> lost_ranks() const { return book_.roll.lost_ranks(); }
-  [[nodiscard]] std::vector<rank_id> not_stopped() const { return book_.roll.not_stopped(); }
-  [[nodiscard]] bool runs(rank_id rank) const { return book_.roll.runs(rank); }
   [[nodiscard]] farm_book const& book() const { return book_; }
   [[nodiscard]] std::uint64_t recorded() const { return book_.tasks.recorded().count(); }
   /// Number of tasks that the source has produced and that no rank was given.
