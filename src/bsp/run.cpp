@@ -39,7 +39,7 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options, bool 
       options_(options),
       loops_(threads_) {
   compute_threads_ = 1;  // the others are for the loops of a superstep
-  poll_seconds_ = 20e-6;
+  waiting_.set_poll_seconds(20e-6);
   call_.add("checkpoint", options.checkpoint.has_value())
       .add_types("types", work.types())
       .add_types("program", work.function());
@@ -70,7 +70,7 @@ role::bsp_root_config bsp_run::root_config(bool again) {
   auto const found = store_->open(again);
   for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
   auto const parts = found.empty() ? 0 : static_cast<int>(found.front().parts);
-  if (parts > 0 && parts != ctx_.size() && !work_.splits())
+  if (parts > 0 && parts != all_ranks() && !work_.splits())
     throw usage_error(
         detail::format("the checkpoint is of {} ranks, and the program does not say how its state is split: "
                        "expected {} ranks",
@@ -155,7 +155,6 @@ void bsp_run::act(role::bsp::refuse const& a, cargo* /*with*/) {
 
 bool bsp_run::find_work(unsigned thread) {
   if (thread != 0) return false;
-  if (stop_wanted()) check_stop();
   poll_store();
   if (draining_) {
     check_quiet();
@@ -238,7 +237,7 @@ void bsp_run::do_job(role::bsp::compute const& j, unsigned thread, std::unique_l
   if (root_role_) tell(*root_role_, &root_role::begins, j.epoch, j.step, store_ && store_->due(now()));
   auto made = mail_.empty(member_.members().size());
   bool more = false;
-  double const begin = clocks_[thread].found;
+  double const begin = measures_[thread].found;
   lock.unlock();
   auto const bad = thrown_by([&] {
     receive_bundles();
@@ -246,9 +245,9 @@ void bsp_run::do_job(role::bsp::compute const& j, unsigned thread, std::unique_l
   });
   double const end = now();
   lock.lock();
-  clocks_[thread].busy += end - begin;
-  if (!engine_.owns_time()) clocks_.back().busy += loops_.take_seconds();
-  ++clocks_[thread].tasks;
+  measures_[thread].busy += end - begin;
+  if (!engine_.owns_time()) measures_.last().busy += loops_.take_seconds();
+  ++measures_[thread].tasks;
   ++supersteps_;
   span(thread, observe::activity::compute, begin, end, j.step, 1);
   if (over_ || draining_) return;
@@ -281,7 +280,7 @@ void bsp_run::do_job(role::bsp::save const& j, unsigned thread, std::unique_lock
   }
   double const end = now();
   lock.lock();
-  clocks_[thread].busy += end - begin;
+  measures_[thread].busy += end - begin;
   span(thread, observe::activity::compute, begin, end, j.step, 0);
   if (over_ || draining_) return;
   if (bad) return fail(*bad);
@@ -304,7 +303,7 @@ void bsp_run::poll_store() {
 
 // Identifies the call and its last epoch.
 std::uint64_t bsp_run::hash_of_run() const {
-  std::uint64_t const numbers[] = {key_.context, key_.number, member_.epoch()};
+  std::uint64_t const numbers[] = {entry_.key.context, entry_.key.number, member_.epoch()};
   xxh3_hasher hash;
   hash.update(std::as_bytes(std::span(numbers)));
   return hash.value();
@@ -331,8 +330,8 @@ void bsp_run::describe(observe::progress_state& s, bool /*last*/) const {
 
 std::string bsp_run::state() const {
   return detail::format("rank {}: bsp {} (context {}): epoch {}, superstep {}, {} members{}{}", rank_,
-                        key_.number, key_.context, member_.epoch(), member_.step(), member_.members().size(),
-                        running_ ? ", computing" : "", waits_to_stop());
+                        entry_.key.number, entry_.key.context, member_.epoch(), member_.step(),
+                        member_.members().size(), running_ ? ", computing" : "", waits_to_stop());
 }
 
 std::optional<checkpoint_report> bsp_run::checkpoint_costs() {

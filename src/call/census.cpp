@@ -84,7 +84,7 @@ class census_run final : public protocol_run<census_protocol> {
     for (auto const& [rank, statement] : said_)
       if (!statement) missing.push_back(rank);
     auto text = detail::format("rank {}: {} \"{}\" {} (context {})", rank_, census_.skeleton, census_.name,
-                               key_.number, key_.context);
+                               entry_.key.number, entry_.key.context);
     if (!missing.empty())
       text += detail::format("; not in this call: ranks [{}]", detail::join(missing, " "));
     return text + waits_to_stop();
@@ -116,7 +116,7 @@ class census_run final : public protocol_run<census_protocol> {
     last_moved_ = now();
     if (over_) return;
     if (!refusal && census_.all_hear)
-      for (int r = 0; r < team_.size(); ++r)
+      for (int r = 0; r < all_ranks(); ++r)
         if (r != rank_) send(r, role::heard{heard_.size()});
     call_roll_now(&role::roll_call::close, refusal.value_or(role::outcome{}));
   }

@@ -40,17 +40,14 @@ struct no_root_role {
 template <class P>
 class protocol_run : public collective_run {
  public:
-  void on_lost(int rank) final {
+  void on_lost(int rank, bool killed) override {
+    if (killed) from_outside(rank);
     if (over_) return;
     if (roll_) call_roll(&role::roll_call::lost, rank);
     auto list = empty_list();
     set_time();
     self().lost(rank, list);
     perform(list);
-  }
-  void on_outside_loss(int rank) override {
-    if (root_role_) root_role_->from_outside(rank);
-    if constexpr (requires { member_.from_outside(rank); }) member_.from_outside(rank);
   }
   void on_tick(double t) final {
     self().watch_tasks(t);
@@ -64,7 +61,6 @@ class protocol_run : public collective_run {
     self().show();
     if (self().sees_progress()) watch(t);
   }
-  void idle_work() override {}
 
  protected:
   using collective_run::collective_run;
@@ -126,7 +122,7 @@ class protocol_run : public collective_run {
   /// Whether the roles still answer messages when the call is over here, e.g. of a rank that seemed lost.
   [[nodiscard]] bool hears_after_end() const { return false; }
   void show() {
-    if (display_) show_progress(false);
+    if (progress_) show_progress(false);
   }
   /// All actions of an event have been performed.
   void performed() {}
@@ -215,6 +211,20 @@ class protocol_run : public collective_run {
     }
     return asked;
   }
+  void from_outside(int rank) {
+    if (root_role_) root_role_->from_outside(rank);
+    if constexpr (requires { member_.from_outside(rank); }) member_.from_outside(rank);
+  }
+  /// Sends `m` followed by `body`. `begin` (from span_begin()) is when packing started.
+  void post(int to, message const& m, transport::packet body, double begin) {
+    head_.clear();
+    encode(m, head_);
+    body.prepend(head_);
+    auto const size = body.size();
+    engine_.calls().send(entry_.ranks.to_wire(to), entry_.key, std::move(body));
+    span(threads_, observe::activity::send, begin, measures_.span_begin(), static_cast<std::uint64_t>(to),
+         size);
+  }
   void receive(int from, std::span<std::byte const> body, transport::packet& whole) final;
   void deliver(int from, message& m, cargo& with);
   void deliver_own() {
@@ -234,6 +244,7 @@ class protocol_run : public collective_run {
 
   loopback<own_message> to_self_;
   actions spare_list_;
+  std::vector<std::byte> head_;  // of the message that is being sent
 };
 
 template <class P>
@@ -262,14 +273,14 @@ void protocol_run<P>::carry_out_one(A& a, cargo* with) {
 template <class P>
 void protocol_run<P>::send(int to, message m) {
   if (!self().sends(to, m)) return;
-  double const begin = span_begin();
+  double const begin = measures_.span_begin();
   transport::packet body;
   auto const bad = thrown_by([&] {
     if (to == rank_) {
       self().send_to_self(m);
     } else if (as_call<role::stopped>(m) != nullptr) {
       self().pack_totals(body.body());
-      pack_stats(own_stats(), body.body());
+      measures_.pack(threads_, compute_threads_, body.body());
     } else {
       body = self().pack(to, m);
     }
@@ -285,11 +296,12 @@ void protocol_run<P>::receive(int from, std::span<std::byte const> body, transpo
   if (over_ && !self().hears_after_end()) return;
   auto m = role::decode<message>(body);
   if (is_root()) {
-    if (auto const* const h = as_call<role::hello>(m); h != nullptr && of_another_call(from, h->call_hash))
+    if (auto const* const h = as_call<role::hello>(m);
+        h != nullptr && doubts_.of_another_call(from, h->call_hash))
       return;
     if (as_call<role::stopped>(m) != nullptr) {
       self().add_totals(from, body);
-      add_stats(unpack_stats(from, body));
+      measures_.unpack(from, body);
     }
   }
   auto with = self().unpack(from, m, body, whole);

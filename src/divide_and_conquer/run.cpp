@@ -105,7 +105,7 @@ void divide_run::act(act::keep_solution const& a, cargo* with) {
 }
 
 void divide_run::act(act::complete const& /*a*/, cargo* /*with*/) {
-  call_roll(&role::roll_call::done, static_cast<std::uint64_t>(ctx_.size()));
+  call_roll(&role::roll_call::done, static_cast<std::uint64_t>(all_ranks()));
 }
 
 void divide_run::act(act::blame const& a, cargo* /*with*/) {
@@ -169,7 +169,6 @@ void divide_run::ticked(double t) {
 // --- compute threads
 
 bool divide_run::find_work(unsigned /*thread*/) {
-  if (stop_wanted()) check_stop();
   if (!jobs_.empty()) return true;
   check_quiet();
   return false;
@@ -195,7 +194,7 @@ void divide_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   lock.lock();
   --running_;
   ++calls_;
-  auto& clock = clocks_[thread];
+  auto& clock = measures_[thread];
   clock.busy += d.end - d.begin;
   clock.tasks += j.what == divide_job::kind::solve && !d.halves ? 1 : 0;
   span(thread, observe::activity::compute, d.begin, d.end, static_cast<std::uint64_t>(j.of->group.first), 1);
@@ -258,14 +257,15 @@ void divide_run::describe(report& r) const {
 
 void divide_run::describe(observe::progress_state& s, bool last) const {
   int const levels = level({0, 1}) + 1;
-  s.done = static_cast<std::uint64_t>(last && outcome_ ? levels : std::min(combined_, levels));
+  s.done = static_cast<std::uint64_t>(last && end_.outcome() ? levels : std::min(combined_, levels));
   s.total = static_cast<std::uint64_t>(levels);
   s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
 
 std::string divide_run::state() const {
-  std::string text = detail::format("rank {}: divide_and_conquer {} {} (context {}): {} jobs wait, {} run",
-                                    rank_, kind_.name, key_.number, key_.context, jobs_.size(), running_);
+  std::string text =
+      detail::format("rank {}: divide_and_conquer {} {} (context {}): {} jobs wait, {} run", rank_,
+                     kind_.name, entry_.key.number, entry_.key.context, jobs_.size(), running_);
   if (draining_)
     text += ", draining";
   else if (auto const what = member_.waits_for(); !what.empty())

@@ -26,6 +26,11 @@ bool fails_with(call_failure const& failure, run_key call) {
   return call.context == failure.call.context && call.number >= failure.call.number;
 }
 
+std::exception_ptr error_of(call_failure const& failure) {
+  return failure.what == call_failure::kind::usage ? std::make_exception_ptr(usage_error(failure.text))
+                                                   : std::make_exception_ptr(protocol_error(failure.text));
+}
+
 }  // namespace
 
 void call_table::add_team(context_id id, context_id parent, std::vector<int> const& ranks) {
@@ -50,7 +55,7 @@ void call_table::cancel_team(context_id id, std::exception_ptr const& why) {
   }
   for (auto const& [other, reason] : cancelled_) gate_.shut(other, 0, reason);
   for (auto const& [key, running] : runs_)
-    if (cancelled_.contains(key.context)) running->on_cancelled(why);
+    if (cancelled_.contains(key.context)) running->on_failure(why, false);
   std::erase_if(early_, [&](early const& e) { return cancelled_.contains(e.key.context); });
 }
 
@@ -79,7 +84,8 @@ void call_table::open(run_key key, run& r) {
   if (runs_.empty()) wires_.detector().reset(wires_.now());
   runs_[key] = &r;
   newest_run_[key.context] = std::max(newest_run_[key.context], key.number);
-  newest_call_[key.context] = r.description();
+  auto* const described = r.described();
+  newest_call_[key.context] = described != nullptr ? described->description() : std::string();
   std::vector<early> mine;
   for (auto it = early_.begin(); it != early_.end();) {
     if (it->key == key) {
@@ -90,9 +96,9 @@ void call_table::open(run_key key, run& r) {
     }
   }
   for (auto& e : mine) r.on_message(e.from, e.body.bytes(), e.body);
-  if (auto const failed = failed_early_.extract(key)) r.on_failure(failed.mapped());
-  if (auto const* failure = out_of_step(key)) r.on_failure(*failure);
-  if (auto const at = cancelled_.find(key.context); at != cancelled_.end()) r.on_cancelled(at->second);
+  if (auto const failed = failed_early_.extract(key)) r.on_failure(error_of(failed.mapped()), true);
+  if (auto const* failure = out_of_step(key)) r.on_failure(error_of(*failure), true);
+  if (auto const at = cancelled_.find(key.context); at != cancelled_.end()) r.on_failure(at->second, false);
 }
 
 void call_table::close(run_key key) {
@@ -150,12 +156,12 @@ void call_table::on_failure(call_failure const& failure) {
     first->second = failure;
     gate_.shut(call.context, call.number, std::make_exception_ptr(usage_error(failure.text)));
     for (auto const& [key, running] : runs_)
-      if (fails_with(failure, key)) running->on_failure(failure);
+      if (fails_with(failure, key)) running->on_failure(error_of(failure), true);
     std::erase_if(early_, [&](early const& e) { return fails_with(failure, e.key); });
     return;
   }
   if (auto const at = runs_.find(call); at != runs_.end())
-    at->second->on_failure(failure);
+    at->second->on_failure(error_of(failure), true);
   else if (call.number > newest_run_[call.context])
     failed_early_.insert_or_assign(call, failure);
 }
@@ -183,6 +189,7 @@ void call_table::on_control(int from, std::span<std::byte const> body) {
   call.context = bytes::get_varint(body);
   call.number = static_cast<std::uint32_t>(bytes::get_varint(body));
   auto const at = runs_.find(call);
+  auto* const described = at == runs_.end() ? nullptr : at->second->described();
   switch (what) {
     case call_failed: {
       call_failure failure{call};
@@ -200,11 +207,11 @@ void call_table::on_control(int from, std::span<std::byte const> body) {
       break;
     }
     case description:
-      if (at != runs_.end()) at->second->on_description(from, bytes::get_text(body));
+      if (described != nullptr) described->on_description(from, bytes::get_text(body));
       break;
     case doubt:
-      if (auto const about = static_cast<int>(bytes::get_varint(body)); at != runs_.end())
-        at->second->on_doubt(from, about, bytes::get_text(body));
+      if (auto const about = static_cast<int>(bytes::get_varint(body)); described != nullptr)
+        described->on_doubt(from, about, bytes::get_text(body));
       break;
     default:
       throw protocol_error("unknown control message from rank " + std::to_string(from));

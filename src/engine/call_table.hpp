@@ -67,8 +67,8 @@ class call_table {
   void fail_call(call_failure const& failure);
   /// Sends calls that failed in the gate to the other ranks, and fails them here.
   void settle_failures();
-  /// On the root of the call: asks a rank which call it makes. The run's on_description() receives
-  /// the answer.
+  /// On the root of the call: asks a rank which call it makes. on_description() receives the
+  /// answer.
   void ask_call(int rank, run_key call);
   /// Reports to the root that this rank cannot decode the messages of another.
   void tell_doubt(run_key call, int about, std::string const& text);

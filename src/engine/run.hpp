@@ -11,6 +11,18 @@
 
 namespace skel::detail {
 
+/// Helps to find out which ranks make another call than the others. Requires the engine's lock.
+class described_call {
+ public:
+  virtual ~described_call() = default;
+  /// From call_description::text().
+  [[nodiscard]] virtual std::string description() const = 0;
+  /// On the root: a queried rank reports the call it makes; empty if it makes none of this number.
+  virtual void on_description(int rank, std::string const& theirs) = 0;
+  /// On the root: a rank cannot decode the messages of another.
+  virtual void on_doubt(int rank, int about, std::string const& text) = 0;
+};
+
 /// A call on one rank. Ranks are numbered as in the transport. All functions except work() and idle_work()
 /// are called with the engine's lock held.
 class run {
@@ -21,23 +33,18 @@ class run {
   /// The rank has left the body of run_main and will not take part again.
   virtual void on_left(int rank) = 0;
   virtual void on_tick(double now) = 0;
+  /// The call fails for a reason outside its protocol. `everywhere`: on all ranks; otherwise its team has
+  /// lost a rank, or the team's task has failed on one.
+  virtual void on_failure(std::exception_ptr const& /*why*/, bool /*everywhere*/) {}
   /// Runs on a pool thread. Returns when the run has ended.
   virtual void work(unsigned thread) = 0;
   /// Called by the helper without the lock while all compute threads are busy (the sink's backlog).
-  virtual void idle_work() = 0;
+  virtual void idle_work() {}
   /// Whether no rank awaits an answer from this rank while its compute threads are inside tasks.
   [[nodiscard]] virtual bool patient() const { return false; }
   [[nodiscard]] virtual std::string state() const = 0;
-  /// The description of the call, from call_description::text().
-  [[nodiscard]] virtual std::string description() const { return {}; }
-  /// The call fails on all ranks, for a reason outside its protocol.
-  virtual void on_failure(call_failure const& /*why*/) {}
-  /// The team of this call has lost a rank, or its task has failed on one.
-  virtual void on_cancelled(std::exception_ptr const& /*why*/) {}
-  /// On the root: a queried rank reports the call it makes; empty if it makes none of this number.
-  virtual void on_description(int /*rank*/, std::string const& /*theirs*/) {}
-  /// On the root: a rank cannot decode the messages of another.
-  virtual void on_doubt(int /*rank*/, int /*about*/, std::string const& /*text*/) {}
+  /// Null: ranks do not compare their calls.
+  [[nodiscard]] virtual described_call* described() { return nullptr; }
 };
 
 }  // namespace skel::detail

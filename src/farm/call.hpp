@@ -34,10 +34,10 @@ class farm_call : public protocol_run<P> {
 
  protected:
   friend base;
-  using base::call_, base::computes_, base::display_, base::draining_, base::engine_, base::key_,
-      base::last_moved_, base::over_, base::rank_, base::root_, base::root_role_, base::threads_;
-  using base::call_roll, base::call_roll_now, base::check_stop, base::is_root, base::now, base::roll_,
-      base::self, base::show_progress, base::stop_wanted, base::tell;
+  using base::call_, base::draining_, base::end_, base::engine_, base::entry_, base::last_moved_, base::over_,
+      base::progress_, base::rank_, base::root_, base::root_role_, base::roll_, base::threads_;
+  using base::call_roll, base::call_roll_now, base::check_stop, base::is_root, base::now, base::self,
+      base::show_progress, base::tell;
   using typename base::actions;
   using typename base::message;
   using typename base::root_role;
@@ -51,7 +51,7 @@ class farm_call : public protocol_run<P> {
         stream_(work, setup_.traits.payload, ctx.is_root(), setup_.options.results.window,
                 setup_.window_bytes) {
     setup_.describe(call_, work, engine_.options().check.inputs);
-    computes_ = setup_.computes();
+    if (!computes_) base::measures_.only_serves();
   }
 
   // --- of protocol_run
@@ -109,7 +109,7 @@ class farm_call : public protocol_run<P> {
   void after_work() {
     drain_sink();
     supply();
-    if (!stop_wanted()) return;
+    if (!end_.stop_wanted()) return;
     std::lock_guard const lock(engine_.mutex());
     check_stop();
   }
@@ -138,7 +138,8 @@ class farm_call : public protocol_run<P> {
 
   farm_work& work_;
   farm_setup setup_;
-  farm_sink sink_;  // used on the root
+  bool computes_ = setup_.computes();  // false: the root only serves
+  farm_sink sink_;                     // used on the root
   farm_stream stream_;
 
  private:
@@ -197,7 +198,7 @@ void farm_call<P>::drain_sink() {
   self().before_sink();
   auto const mine = sink_.turn();
   if (!mine) return;
-  if (display_) show_progress(false);
+  if (progress_) show_progress(false);
   sink_.save_if_due();
   sink_.pass_on(
       [this] {
@@ -243,8 +244,8 @@ void farm_call<P>::describe(report& r) const {
 
 template <class P>
 std::string farm_call<P>::state() const {
-  auto text = detail::format("rank {}: farm {} (context {}, {}): {}", rank_, key_.number, key_.context,
-                             self().name(), self().member_state());
+  auto text = detail::format("rank {}: farm {} (context {}, {}): {}", rank_, entry_.key.number,
+                             entry_.key.context, self().name(), self().member_state());
   if (!root_role_) {
     if (!heard_.contains(root_)) text += "; nothing heard from the root in this call";
     return text;

@@ -69,9 +69,9 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   span(thread, observe::activity::compute, begin, now(), work_.task_at(range.first), at);
 
   lock.lock();
-  clocks_[thread].tasks += at;
+  measures_[thread].tasks += at;
   double const busy = t.pace.take_busy();
-  clocks_[thread].busy += busy;
+  measures_[thread].busy += busy;
   member_.measured(setup_.cost_of({range.first, at, range.stride}, work_), busy);
   if (!over_)  // otherwise the call has failed meanwhile, and no role takes the results
     hand_in(t, range, at, std::move(batch), std::move(error));

@@ -97,9 +97,9 @@ void group_run::arrived(int /*from*/, group_message const& m) {
 
 // --- events
 
-void group_run::on_outside_loss(int rank) {
-  protocol_run::on_outside_loss(rank);
-  host_.from_outside(rank);
+void group_run::on_lost(int rank, bool killed) {
+  if (killed) host_.from_outside(rank);
+  protocol_run::on_lost(rank, killed);
 }
 
 void group_run::lost(int rank, actions& out) {
@@ -113,7 +113,7 @@ void group_run::tick(actions& out) {
   host_.tick(out);
   if (auto* const root = active_root()) root->tick(out);
   // The root's watchdog learns that this rank makes progress.
-  auto const n = tasks_run();
+  auto const n = measures_.tasks_run();
   if (std::exchange(pieces_told_, n) == n) return;
   last_moved_ = now();
   if (!is_root()) out.push_back(role::tell_root{role::hello{member_.call_hash()}});
@@ -150,7 +150,6 @@ void group_run::act(role::fail const& a, group_cargo* /*with*/) {
 // Reading comes first: workers depend on it.
 bool group_run::find_work(unsigned thread) {
   auto& todo = state_[thread].todo;
-  if (stop_wanted()) check_stop();
   if (draining_) {
     if (inside_ == 0 && !over_) tell(member_, &member::quiet);
     return false;
@@ -202,7 +201,7 @@ void group_run::do_job(led_share::read_job const& j, unsigned thread, std::uniqu
   double const end = now();
   lock.lock();
   --inside_;
-  clocks_[thread].busy += end - begin;
+  measures_[thread].busy += end - begin;
   span(thread, observe::activity::compute, begin, end, j.unit, 1);
   clock_.units_read += share.units_of(j);
   clock_.read_seconds += end - begin;
@@ -225,8 +224,8 @@ void group_run::do_job(process_job const& j, unsigned thread, std::unique_lock<s
   span(thread, observe::activity::compute, begin, end, j.pieces.unit, n);
   lock.lock();
   --inside_;
-  clocks_[thread].busy += busy;
-  clocks_[thread].tasks += n;
+  measures_[thread].busy += busy;
+  measures_[thread].tasks += n;
   clock_.pieces += n;
   clock_.compute_seconds += busy;
   last_moved_ = end;
@@ -333,7 +332,7 @@ void group_run::describe(report& r) const {
     if (!setup_.sink_on_hosts()) g.sink_seconds = hold_.sink().seconds() / static_cast<double>(setup_.units);
   }
   if (o.measures.preload && clock_.started_at >= 0) {
-    g.preload_seconds = clock_.started_at - start_;
+    g.preload_seconds = clock_.started_at - measures_.began();
     r.seconds -= g.preload_seconds;
   }
   add_idle_times(g, r.per_rank, root_role_->plan());
@@ -341,7 +340,7 @@ void group_run::describe(report& r) const {
 }
 
 void group_run::describe(observe::progress_state& s, bool last) const {
-  s.done = last && outcome_ ? outcome_->tasks : hold_.sink().sunk();
+  s.done = last && end_.outcome() ? end_.outcome()->tasks : hold_.sink().sunk();
   s.total = setup_.units;
   s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
@@ -349,7 +348,7 @@ void group_run::describe(observe::progress_state& s, bool last) const {
 std::string group_run::state() const {
   std::string text = detail::format(
       "rank {}: multi_host {} (context {}): {} pieces queued, {} running, {} finished and not sent", rank_,
-      key_.number, key_.context, member_.queued(), member_.running(), member_.unsent());
+      entry_.key.number, entry_.key.context, member_.queued(), member_.running(), member_.unsent());
   if (member_.waiting()) text += detail::format(", waits for rank {}", *member_.host());
   if (host_.active())
     text += detail::format("; leads with {} units open, {} pieces to give, {} workers waiting{}",

@@ -37,7 +37,7 @@ class group_run final : public protocol_run<group_protocol> {
  public:
   group_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options);
 
-  void on_outside_loss(int rank) override;
+  void on_lost(int rank, bool killed) override;
   /// On the root: drains the sink.
   void idle_work() override;
   [[nodiscard]] std::string state() const override;

@@ -68,7 +68,7 @@ steal_run::steal_run(context& ctx, steal_work& work, schedule::stealing const& h
       tasks_heard_(ctx.is_root() ? static_cast<std::size_t>(ctx.size()) : 0) {
   // A thief's answer takes about 80 microseconds, when the victim looks between two slices. A sleep takes
   // longer.
-  spin_seconds_ = 200e-6;
+  waiting_.set_spin_seconds(200e-6);
   role::steal_member_config c;
   c.self = rank_;
   c.root = root_;
@@ -230,7 +230,7 @@ void steal_run::received(int /*from*/) {
 void steal_run::ticked(double t) {
   share_bound();
   // The root hears that this rank moves: for its watchdog, and to show progress.
-  if (auto const n = tasks_run(); n != tasks_told_) {
+  if (auto const n = measures_.tasks_run(); n != tasks_told_) {
     tasks_told_ = n;
     last_moved_ = t;
     if (!is_root()) send(root_, steal::progress{n});
@@ -242,7 +242,6 @@ void steal_run::ticked(double t) {
 
 bool steal_run::find_work(unsigned /*thread*/) {
   share_bound();
-  if (stop_wanted()) check_stop();
   auto const current = member_.debts().current();
   if (current && books_.find(*current)->waiting->size() > 0) return true;
   check_done();  // a source without tasks
@@ -254,9 +253,9 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const id = *member_.debts().current();
   auto& d = *books_.find(id);
   auto const wake_others = [&](steal_books::debt const& left) {
-    if (waiting_threads_ > 0 && left.waiting->size() > 0) engine_.calls().work_arrived().notify_all();
+    if (waiting_.threads() > 0 && left.waiting->size() > 0) engine_.calls().work_arrived().notify_all();
   };
-  auto const taken = threads_at_work_.share(thread, d.waiting->size(), waiting_threads_);
+  auto const taken = threads_at_work_.share(thread, d.waiting->size(), waiting_.threads());
   books_.take(hand, d, taken);
   bool const copies =
       options_.checkpoint && (statements_.due() || hand.bag->size() <= steal_threads::few_tasks);
@@ -270,7 +269,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   wake_others(d);
   // A search with a bound begins on the root. Before it has found a good bound, thieves would run tasks that
   // are not needed: 369 instead of 36 on three ranks in the tutorial.
-  steal_threads::quantum q{.alone = bound_ != nullptr && is_root() && tasks_run() == 0};
+  steal_threads::quantum q{.alone = bound_ != nullptr && is_root() && measures_.tasks_run() == 0};
   lock.unlock();
 
   double const begin = now();
@@ -280,8 +279,8 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 
   lock.lock();
   --running_;
-  clocks_[thread].tasks += q.tasks;
-  clocks_[thread].busy += threads_at_work_.ended(thread, taken, hand.bag->size());
+  measures_[thread].tasks += q.tasks;
+  measures_[thread].busy += threads_at_work_.ended(thread, taken, hand.bag->size());
   if (auto const* const left = books_.end(hand, q.tasks)) wake_others(*left);
   if (error) fail(*error);
   share_bound();
@@ -388,16 +387,17 @@ void steal_run::describe(report& r) const {
 }
 
 void steal_run::describe(observe::progress_state& s, bool last) const {
-  s.done = tasks_run() + std::accumulate(tasks_heard_.begin(), tasks_heard_.end(), std::uint64_t{0});
+  s.done =
+      measures_.tasks_run() + std::accumulate(tasks_heard_.begin(), tasks_heard_.end(), std::uint64_t{0});
   if (recorder_) s.done += recorder_->costs().restored_tasks;
-  if (last && outcome_) s.done = outcome_->tasks;
+  if (last && end_.outcome()) s.done = end_.outcome()->tasks;
   s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
 
 std::string steal_run::state() const {
-  std::string text =
-      detail::format("rank {}: ring_steal {} (context {}): {} tasks run, {} debts, {} loans", rank_,
-                     key_.number, key_.context, tasks_run(), member_.debts().size(), member_.loans().size());
+  std::string text = detail::format("rank {}: ring_steal {} (context {}): {} tasks run, {} debts, {} loans",
+                                    rank_, entry_.key.number, entry_.key.context, measures_.tasks_run(),
+                                    member_.debts().size(), member_.loans().size());
   if (auto const current = member_.debts().current())
     text += detail::format(", {} threads at work", running_);
   else if (draining_)

@@ -56,7 +56,7 @@ class steal_run final : public protocol_run<steal_protocol> {
   void received(int from);
   void ticked(double t);
   void drained(bool early);
-  void fail(std::string text) { tell(member_, &member::failed, tasks_run(), std::move(text)); }
+  void fail(std::string text) { tell(member_, &member::failed, measures_.tasks_run(), std::move(text)); }
 
   void act(role::steal::send& a, cargo* with);
   void act(role::steal::work const& a, cargo* with);

@@ -78,8 +78,8 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
     failure = "an MPI call on its team failed because a rank was lost";
   entered_ = false;
   span(thread, observe::activity::compute, began, now(), id, 1);
-  clocks_[thread].busy += now() - began;
-  if (leads && !failure) ++clocks_[thread].tasks;  // once per team
+  measures_[thread].busy += now() - began;
+  if (leads && !failure) ++measures_[thread].tasks;  // once per team
   last_moved_ = now();
   if (over_) return;
   result_ = std::move(out);
@@ -105,9 +105,9 @@ void team_farm_run::enter_team(role::team::run const& job) {
     for (auto const& r : job.ranks)
       for (std::uint64_t i = 0; i < r.count; ++i) ranks.push_back(static_cast<int>(r[i]));
     // Another call of this context may form a team of the same ranks and number.
-    auto const number = (std::uint64_t{key_.number} << 40) + job.formed;
+    auto const number = (std::uint64_t{entry_.key.number} << 40) + job.formed;
     team_.reset();
-    team_.emplace(context_access::make_team(ctx_, ranks, number));
+    team_.emplace(context_access::make_team(entry_.ctx, ranks, number));
     formed_ = job.formed;
   }
   std::lock_guard const lock(engine_.mutex());

@@ -84,9 +84,8 @@ struct deaf_run final : skel::detail::run {
   void on_left(int) override {}
   void on_tick(double) override {}
   void work(unsigned) override {}
-  void idle_work() override {}
   [[nodiscard]] std::string state() const override { return {}; }
-  void on_failure(skel::detail::call_failure const&) override { ++failures; }
+  void on_failure(std::exception_ptr const&, bool) override { ++failures; }
 };
 
 }  // namespace

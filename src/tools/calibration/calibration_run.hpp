@@ -50,7 +50,6 @@ class calibration_run final : public detail::run {
   void on_left(int rank) override { on_rank_lost(rank); }
   void on_tick(double) override {}
   void work(unsigned) override {}
-  void idle_work() override {}
   [[nodiscard]] std::string state() const override { return "calibrating"; }
 
  private:
