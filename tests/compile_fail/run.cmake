@@ -1,5 +1,7 @@
-# Run by the test (cmake -P). COMMAND compiles every file of FILES. Without SKEL_COMPILE_FAIL all must compile, so that each
-# fails only for its own mistake. With SKEL_COMPILE_FAIL the compiler must name each file and print its message of MESSAGES.
+# Run by the test (cmake -P). COMMAND compiles the .cpp files of all ROOMS. Without SKEL_COMPILE_FAIL they must compile, so
+# that each section fails only for its own mistake. With SKEL_COMPILE_FAIL the compiler must name a line of each section
+# and print its text.
+cmake_minimum_required(VERSION 3.22)
 set(ENV{LC_ALL} C)
 execute_process(COMMAND ${COMMAND} RESULT_VARIABLE plain OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT plain EQUAL 0)
@@ -9,13 +11,44 @@ execute_process(COMMAND ${COMMAND} -DSKEL_COMPILE_FAIL RESULT_VARIABLE broken OU
 if(broken EQUAL 0)
   message(FATAL_ERROR "the files must not compile with SKEL_COMPILE_FAIL, but did")
 endif()
-foreach(file message IN ZIP_LISTS FILES MESSAGES)
-  foreach(text IN ITEMS "/${file}:" "${message}")
-    string(FIND "${output}" "${text}" place)
-    if(place EQUAL -1)
-      message(FATAL_ERROR "${file}: expected \"${text}\" among the messages, found:\n${output}")
+
+# Checks the section TEXT of lines FIRST to LAST of a room.
+function(check_section)
+  string(FIND "${output}" "${text}" place)
+  foreach(line RANGE ${first} ${last})
+    if("/${room}.cpp:${line}:" IN_LIST named AND NOT place EQUAL -1)
+      return()
     endif()
   endforeach()
+  message(FATAL_ERROR "${room}.cpp:${first}: expected \"${text}\" for a line up to ${last}, found:\n${output}")
+endfunction()
+
+set(count 0)
+foreach(room IN LISTS ROOMS)
+  string(REGEX MATCHALL "/${room}\\.cpp:[0-9]+:" named "${output}")
+  file(READ ${CMAKE_CURRENT_LIST_DIR}/${room}.cpp lines)
+  string(REGEX REPLACE "[][;]" "" lines "${lines}")  # which mean something in a list
+  string(REPLACE "\n" ";" lines "${lines}")
+  set(text "")
+  set(last 0)
+  set(in_text NO)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^// error: (.*)")
+      set(next "${CMAKE_MATCH_1}")
+      if(text)
+        check_section()
+      endif()
+      set(text "${next}")
+      set(first ${last})
+      set(in_text YES)
+      math(EXPR count "${count} + 1")
+    elseif(in_text AND line MATCHES "^// (.*)")  # a long text
+      string(APPEND text " ${CMAKE_MATCH_1}")
+    else()
+      set(in_text NO)
+    endif()
+    math(EXPR last "${last} + 1")
+  endforeach()
+  check_section()
 endforeach()
-list(LENGTH FILES count)
 message(STATUS "${count} mistakes")
