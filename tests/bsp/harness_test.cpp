@@ -2,7 +2,6 @@
 #include "harness.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 #include "catch.hpp"

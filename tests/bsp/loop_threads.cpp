@@ -2,7 +2,6 @@
 #include "bsp/loop_threads.hpp"
 
 #include <atomic>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>

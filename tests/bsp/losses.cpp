@@ -5,7 +5,6 @@
 // Or: losses WHEN KIND STORE SEED, where ranks die at a moment that the seed chooses (plan_of_deaths), and
 // the survivors make a second call. KIND is all or neighbours: with whom ranks exchange messages. STORE may
 // be none.
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

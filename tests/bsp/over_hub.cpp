@@ -2,7 +2,6 @@
 #include "over_hub.hpp"
 
 #include <atomic>
-#include <stdexcept>
 #include <stop_token>
 
 #include "../../examples/matmul/product.hpp"

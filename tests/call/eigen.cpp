@@ -1,7 +1,6 @@
 // Eigen's types as bytes and back, hostile bytes, and a farm of matrices.
 #include "skel/eigen.hpp"
 
-#include <complex>
 #include <map>
 #include <optional>
 #include <random>

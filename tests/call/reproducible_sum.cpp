@@ -2,7 +2,6 @@
 #include "skel/reproducible_sum.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <cstring>

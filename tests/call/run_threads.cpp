@@ -2,8 +2,6 @@
 #include "skel/run_threads.hpp"
 
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <stdexcept>
 
 #include "catch.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 

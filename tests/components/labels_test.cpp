@@ -1,8 +1,6 @@
 // All ways to find components give the same labels.
 #include <algorithm>
 #include <random>
-#include <stdexcept>
-#include <string>
 
 #include "catch.hpp"
 #include "generate.hpp"

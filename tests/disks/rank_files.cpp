@@ -4,12 +4,9 @@
 
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <future>
-#include <numeric>
 #include <thread>
 
 #include "catch.hpp"

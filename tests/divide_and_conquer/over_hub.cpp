@@ -1,5 +1,4 @@
 // Whole divide_and_conquer calls over several ranks in one process. Failures must not change the solution.
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <numeric>

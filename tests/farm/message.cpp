@@ -1,7 +1,6 @@
 // The farm's messages, and those of a farm of teams, through the codec: round trips, and hostile bytes.
 #include "farm/role/message.hpp"
 
-#include <cmath>
 #include <random>
 
 #include "catch.hpp"

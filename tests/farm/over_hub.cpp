@@ -5,7 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <new>
 #include <numeric>
 #include <stdexcept>

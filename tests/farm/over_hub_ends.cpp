@@ -1,7 +1,5 @@
 // Farms over several ranks in one process that fail, end early, or are refused.
-#include <atomic>
 #include <functional>
-#include <stop_token>
 
 #include "over_hub.hpp"
 

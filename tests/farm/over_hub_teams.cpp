@@ -1,6 +1,5 @@
 // Farms whose tasks run on teams of ranks, over several ranks in one process.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>

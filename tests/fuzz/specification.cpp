@@ -2,9 +2,7 @@
 // error.
 #include "specification.hpp"
 
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
 
 #include "field.hpp"
 #include "fuzz.hpp"

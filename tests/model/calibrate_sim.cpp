@@ -1,6 +1,5 @@
 // Calibration on a simulated cluster finds the true values within 5 %. A platform defines them
 // (docs/reference/simulation.md): a message takes latency + bytes / bandwidth, and links are shared fairly.
-#include <cmath>
 
 #include "../sim/forked.hpp"
 #include "catch.hpp"

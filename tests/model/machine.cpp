@@ -1,6 +1,5 @@
 #include "skel/model/machine.hpp"
 
-#include <cmath>
 
 #include "catch.hpp"
 #include "model_support.hpp"

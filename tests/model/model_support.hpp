@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "observe/support.hpp"

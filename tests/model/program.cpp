@@ -1,7 +1,5 @@
 // Runs skel-model as a user does.
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>

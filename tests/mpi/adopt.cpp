@@ -2,7 +2,6 @@
 #include <boost/mpi.hpp>
 #include <boost/mpi/collectives.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <ranges>

@@ -2,7 +2,6 @@
 // abort, crash or kill. AFTERWARDS: escape, or next for a second farm by the survivors.
 // poison_losses_test.cpp starts it.
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ranges>

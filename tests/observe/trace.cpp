@@ -1,6 +1,5 @@
 #include "skel/observe/trace.hpp"
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 

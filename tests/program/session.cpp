@@ -1,5 +1,4 @@
 // The options of a user's program: what is taken out of the command line, and what becomes of it.
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>

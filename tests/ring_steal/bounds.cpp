@@ -1,9 +1,7 @@
 // How a bound spreads along the ring, without time or threads.
 #include "ring_steal/role/bounds.hpp"
 
-#include <deque>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "catch.hpp"

@@ -2,7 +2,6 @@
 // every order.
 #include "harness.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 

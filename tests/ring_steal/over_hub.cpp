@@ -4,7 +4,6 @@
 #include <atomic>
 #include <stdexcept>
 #include <stop_token>
-#include <string>
 
 #include "engine/context_access.hpp"
 

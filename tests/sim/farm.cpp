@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 #include "catch.hpp"
 #include "forked.hpp"

@@ -1,6 +1,5 @@
 // multi_host on simulated clusters: the same results as anywhere, and what the paper's measures are worth.
 #include <algorithm>
-#include <memory>
 
 #include "catch.hpp"
 #include "forked.hpp"

@@ -1,5 +1,4 @@
 // Power shared with others: work done and finishing times.
-#include <cmath>
 
 #include "catch.hpp"
 #include "skel/sim/platform.hpp"

@@ -1,6 +1,4 @@
 // A message takes latency and bytes / bandwidth, on every kind of network.
-#include <cmath>
-#include <numeric>
 
 #include "catch.hpp"
 #include "forked.hpp"

@@ -2,7 +2,6 @@
 #include "storage/cipher.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 
 #include "catch.hpp"

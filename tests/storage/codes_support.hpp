@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace test {

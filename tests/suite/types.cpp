@@ -6,7 +6,6 @@
 #include <complex>
 #include <map>
 #include <memory>
-#include <optional>
 #include <ranges>
 #include <set>
 #include <string>

@@ -1,7 +1,6 @@
 // Ranks as threads of one process: a transport over queues in memory, for running whole farms without MPI.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <deque>

@@ -1,5 +1,4 @@
 // Tasks, views, mappings, specifications, statistics.
-#include <fstream>
 
 #include "background.hpp"
 #include "catch.hpp"

@@ -1,7 +1,6 @@
 // The positions at which rays enter and leave cells; and the kernel compared with brute force,
 // including rays along axes, faces and edges.
 #include <algorithm>
-#include <span>
 
 #include "catch.hpp"
 #include "cell_walk.hpp"
