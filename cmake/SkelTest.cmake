@@ -1,6 +1,7 @@
 # Test helpers. MPI tests run as root and with more ranks than cores; the environment permits both, with a different
 # option for each launcher.
-#   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG])      Catch2; LONG: also as a campaign
+#   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG] [COST n])  Catch2; LONG: also as a campaign; COST: of
+#                                                                         20 s or more, to start early
 #   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...] [THREADS 2])      one ctest test per rank count
 #   skel_losses_test(NAME [SOURCE x] COST n [LINK targets...] [LONG])     ranks of mpi_NAME (x.cpp) are killed by test_NAME
 
@@ -31,11 +32,14 @@ PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;SKEL_WATCHDOG=60s;\
 LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0")
 
 function(skel_unit_test name)
-  cmake_parse_arguments(arg "LONG" "" "SOURCES;LINK;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "LONG" "COST" "SOURCES;LINK;ARGS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE skel_test_main skel_warnings ${arg_LINK})
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${SKEL_TEST_TIMEOUT} ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
+  if(arg_COST)
+    set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+  endif()
   if(arg_LONG)  # the same program with SKEL_LONG set; run by scripts/test.sh --all
     add_test(NAME ${name}.long COMMAND ${name})
     set_tests_properties(${name}.long PROPERTIES TIMEOUT ${SKEL_LONG_TEST_TIMEOUT} LABELS long ENVIRONMENT "${SKEL_TEST_ENVIRONMENT};SKEL_LONG=1")

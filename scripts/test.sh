@@ -9,10 +9,12 @@ usage: scripts/test.sh [--all] [--no-install] [--help]
 
 Builds skel and runs its tests and checks; prints the seconds of each step and the slowest tests, and fails if any
 step fails:
-  release    optimised build, all tests (including headers alone, compile errors, install and consume)
+  build      optimised build
+  release    its tests (including headers alone, compile errors, install and consume)
+  kills      its tests that kill ranks, or wait for time limits
+  asan-build compiles for asan beside the steps above, at the lowest priority: it takes what they leave while they wait
   asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer, programs over MPI with three ranks only,
-             without the tutorial and the snippets of the documentation
-  kills      tests of the release build that kill ranks, or wait for time limits, beside the compilation of asan
+             without the tutorial and the snippets of the documentation, random and exhaustive ones with fewer cases
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
   scripts    includes stay within their permitted rooms; recipes of packages; licences (REUSE); shellcheck, if installed
@@ -53,7 +55,7 @@ failed=0
 note() { # note NAME STATUS START
   local result=ok
   if (($2 != 0)); then result=FAILED failed=1; fi
-  summary+=("$(printf '%-8s %-7s %4d s' "$1" "$result" $((SECONDS - $3)))")
+  summary+=("$(printf '%-10s %-7s %4d s' "$1" "$result" $((SECONDS - $3)))")
 }
 step() {
   local name=$1 start=$SECONDS
@@ -102,7 +104,7 @@ run_tests() {
   ctest --test-dir "build/$1" --output-on-failure --no-tests=error --parallel $((2 * $(job_count))) -LE "^(${2:-long})\$"
 }
 build_beside() {
-  renice -n 10 "$BASHPID" >/dev/null
+  renice -n 19 "$BASHPID" >/dev/null
   build "$1"
 }
 # These mostly wait, and use a tenth of a core.
@@ -184,11 +186,12 @@ campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(j
 
 step format format
 step scripts check_scripts
-step release tested_build release 'long|kills'
+step build build release
+beside asan-build build_beside asan
+step release run_tests release 'long|kills'
 step docs docs
 step lint lint
-beside kills kills
-step asan-build build_beside asan
+step kills kills
 await
 step asan run_tests asan 'long|kills'
 if [ "$all" = yes ]; then
