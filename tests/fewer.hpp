@@ -14,4 +14,7 @@ constexpr std::uint64_t fewer_if_slow(std::uint64_t n) {
 #endif
 }
 
+/// The step of a loop that tries everything, where each try costs as much.
+constexpr std::uint64_t longer_if_slow(std::uint64_t step) { return fewer_if_slow(8) == 8 ? 1 : step; }
+
 }  // namespace test

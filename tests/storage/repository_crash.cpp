@@ -9,6 +9,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "fewer.hpp"
 #include "observe/support.hpp"
 #include "repository_support.hpp"
 #include "skel/error.hpp"
@@ -130,7 +131,7 @@ class deadly_files final : public file_system {
 TEST_CASE("a commit killed at any call, with every prefix of the unsynced operations") {
   auto const o = small_store(4, "ida:2,1");
   std::uint64_t old_ones = 0, new_ones = 0, losses = 0;
-  for (std::uint64_t n = 1;; ++n) {
+  for (std::uint64_t n = 1;; n += test::longer_if_slow(5)) {
     crash c(o, old_parts, new_parts, n);
     INFO("call " << n);
     for (std::size_t prefix = 0; prefix <= c.r.files.unsynced(); ++prefix) {
@@ -148,9 +149,9 @@ TEST_CASE("a commit killed at any call, with every prefix of the unsynced operat
     for (auto const& path : c.r.files.all_paths()) REQUIRE(path.find(".writing") == std::string::npos);
     if (c.done == commit_state::all) break;
   }
-  CHECK(old_ones > 50);
-  CHECK(new_ones > 50);
-  CHECK(losses > 2000);
+  CHECK(old_ones > test::fewer_if_slow(50));
+  CHECK(new_ones > test::fewer_if_slow(50));
+  CHECK(losses > test::fewer_if_slow(2000));
 }
 
 TEST_CASE("a commit killed at any call, with every subset of the unsynced operations") {
@@ -158,7 +159,7 @@ TEST_CASE("a commit killed at any call, with every subset of the unsynced operat
   test::parts const before{test::random_bytes(30, 1)}, after{test::random_bytes(35, 2)};
   std::uint64_t losses = 0;
   std::mt19937_64 random(1);
-  for (std::uint64_t n = 1;; ++n) {
+  for (std::uint64_t n = 1;; n += test::longer_if_slow(5)) {
     crash const c(o, before, after, n);
     auto const unsynced = c.r.files.unsynced();
     constexpr std::size_t all_subsets = 8;
@@ -171,7 +172,7 @@ TEST_CASE("a commit killed at any call, with every subset of the unsynced operat
     }
     if (c.done == commit_state::all) break;
   }
-  CHECK(losses > 1000);
+  CHECK(losses > test::fewer_if_slow(1000));
 }
 
 TEST_CASE("after a single failing call the commit continues elsewhere, or the old generation stays") {
