@@ -168,7 +168,7 @@ struct three_calls {
 
   three_calls(circle const& program, skel::bsp_options const& options) {
     hub::job job(3, 1);
-    job.run([&](skel::context& ctx) {
+    job.run_well([&](skel::context& ctx) {
       auto a = skel::bsp(ctx, program, options);
       std::uint64_t sum = 0;
       skel::farm_options farm;
@@ -185,7 +185,6 @@ struct three_calls {
       first = a.value.whole;
       second = b.value.whole;
     });
-    for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   }
 };
 

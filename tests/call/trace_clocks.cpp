@@ -81,14 +81,13 @@ TEST_CASE("traces of ranks with different clocks have messages sent before they 
   bool sent_first = false, same_ends = false;
   for (int attempt = 0; attempt < 10 && !(sent_first && same_ends); ++attempt) {
     hub::job job(3, 1, std::size_t{1} << 30, {}, {}, traced, apart);
-    std::vector<rank_trace> traces;
-    job.run([&](skel::context& ctx) {
+    auto const traces = job.on_root([&](skel::context& ctx) {
       // 1.2 s, in which the clocks go 60 ms and 120 ms apart.
       skel::farm(ctx, skel::indices(90), sleep_for(std::chrono::milliseconds(40)),
                  skel::schedule::first_come{}, [](skel::task_id, std::uint64_t) {});
       skel::farm(ctx, skel::indices(30), sleep_for(std::chrono::milliseconds(1)),
                  [](skel::task_id, std::uint64_t) {});
-      if (ctx.is_root()) traces = ctx.traces();
+      return ctx.traces();
     });
     REQUIRE(traces.size() == 6);
     auto const [wrong, all] = wrong_and_all_messages(traces, 0.01);
@@ -115,9 +114,8 @@ TEST_CASE("traces of ranks with different clocks have messages sent before they 
 
 TEST_CASE("a lost rank does not keep the others from measuring their clocks") {
   hub::job job(3, 1, std::size_t{1} << 30, {}, {}, traced, apart);
-  std::vector<rank_trace> traces;
   std::atomic<int> begun = 0;
-  job.run([&](skel::context& ctx) {
+  auto const traces = job.on_root([&](skel::context& ctx) {
     skel::farm(
         ctx, skel::indices(60),
         [&](std::uint64_t i) {
@@ -126,9 +124,8 @@ TEST_CASE("a lost rank does not keep the others from measuring their clocks") {
           return i;
         },
         skel::schedule::first_come{}, [](skel::task_id, std::uint64_t) {});
-    if (ctx.is_root()) traces = ctx.traces();
+    return ctx.traces();
   });
-  CHECK(job.error(0).empty());
   REQUIRE(traces.size() == 2);
   CHECK(wrong_and_all_messages(traces, 0.5).first == 0);  // the clocks are 1000 s apart
   auto const& spans = traces[0].spans;                    // the root's

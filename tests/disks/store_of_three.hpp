@@ -10,6 +10,11 @@
 
 namespace test {
 
+inline skel::checkpoint_options::resume_mode resume_mode(bool resume) {
+  using mode = skel::checkpoint_options::resume_mode;
+  return resume ? mode::yes : mode::no;
+}
+
 struct store_of_three {
   temporary_directory root;
   std::vector<std::string> directories;
@@ -25,8 +30,7 @@ struct store_of_three {
     skel::checkpoint_options c;
     c.store = directories;
     c.every_seconds = 0.002;
-    c.resume =
-        resume ? skel::checkpoint_options::resume_mode::yes : skel::checkpoint_options::resume_mode::no;
+    c.resume = resume_mode(resume);
     c.program = {"a test", "1"};
     c.problem = problem;
     return c;

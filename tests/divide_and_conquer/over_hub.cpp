@@ -149,27 +149,22 @@ TEST_CASE("a job whose solve has threads of its own is called by one thread per 
     std::vector<std::set<std::thread::id>> callers(static_cast<std::size_t>(ranks));
     std::vector<int> numbers(1000);
     std::iota(numbers.begin(), numbers.end(), 0);
-    job.run([&](skel::context& ctx) {
+    job.run_well([&](skel::context& ctx) {
       threaded_sum const sum{&guard, &callers[static_cast<std::size_t>(ctx.rank())]};
       auto const r =
           skel::divide_and_conquer(ctx, skel::replicated_problem(numbers), sum, skel::division::hypercube{});
       if (*r.value != 499500) throw std::runtime_error("wrong sum");
     });
-    for (int r = 0; r < ranks; ++r) {
-      CHECK(job.error(r).empty());
-      CHECK(callers[static_cast<std::size_t>(r)].size() == 1);
-    }
+    for (auto const& mine : callers) CHECK(mine.size() == 1);
   }
 }
 
 TEST_CASE("the report has the time of each phase on each level") {
   hub::job job(4, 1);
-  skel::report report;
   auto const all = random_numbers(4000);
-  job.run([&](skel::context& ctx) {
-    auto const r =
-        skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::division::hypercube{});
-    if (ctx.is_root()) report = r.report;
+  auto const report = job.on_root([&](skel::context& ctx) {
+    return skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::division::hypercube{})
+        .report;
   });
   CHECK(report.skeleton == "divide_and_conquer");
   CHECK(report.schedule == "hypercube");
@@ -190,15 +185,11 @@ TEST_CASE("a function that throws fails the call on every rank, and the next cal
   for (int threads : {1, 2})
     for (int bad : {0, 5, 15}) {
       hub::job job(4, threads);
-      job.run([&](skel::context& ctx) {
+      auto const text = job.all_throw<skel::task_error>([&](skel::context& ctx) {
         skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}},
                                  slow_sum{10, 1, nullptr, bad}, skel::division::hypercube{});
       });
-      for (int r = 0; r < 4; ++r) {
-        check_thrown<skel::task_error>(job, r);
-        CHECK(job.error(r) == job.error(0));
-        CHECK(job.error(r).find("no luck") != std::string::npos);
-      }
+      CHECK(text.find("no luck") != std::string::npos);
       std::atomic<int> right{0};
       job.run([&](skel::context& ctx) {
         auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, slow_sum{},
@@ -216,24 +207,20 @@ TEST_CASE("a problem that never becomes trivial ends the call with an error") {
   };
   for (int ranks : {1, 3}) {
     hub::job job(ranks, 1);
-    job.run([&](skel::context& ctx) {
+    auto const text = job.all_throw<skel::task_error>([&](skel::context& ctx) {
       skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, endless{},
                                skel::division::hypercube{});
     });
-    for (int r = 0; r < ranks; ++r) {
-      check_thrown<skel::task_error>(job, r);
-      CHECK(job.error(r).find("not trivial after 10000 nested divisions") != std::string::npos);
-    }
+    CHECK(text.find("not trivial after 10000 nested divisions") != std::string::npos);
   }
 }
 
 TEST_CASE("a throwing source, different calls and conflicting options fail the call") {
   hub::job job(3, 1);
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::source_error>([&](skel::context& ctx) {
     auto const open = []() -> numbers { throw std::runtime_error("no numbers"); };
     skel::divide_and_conquer(ctx, skel::on_root(open), merge_sort{}, skel::division::hypercube{});
   });
-  for (int r = 0; r < 3; ++r) check_thrown<skel::source_error>(job, r);
   hub::job other(3, 1);
   other.run([&](skel::context& ctx) {
     skel::any_division const kind =
@@ -268,14 +255,13 @@ TEST_CASE("a throwing source, different calls and conflicting options fail the c
 TEST_CASE("a call ends early at its time limit") {
   hub::job job(3, 2);
   std::atomic<int> stopped{0};
-  job.run([&](skel::context& ctx) {
+  job.run_well([&](skel::context& ctx) {
     skel::divide_and_conquer_options options;
     options.time_limit_seconds = 0.03;
     auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 5000}}, slow_sum{200},
                                             skel::division::hypercube{}, options);
     stopped += s.report.stopped_early && !s.value.here() ? 1 : 0;
   });
-  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   CHECK(stopped == 3);
 }
 

@@ -37,10 +37,6 @@ inline std::uint64_t slow_work(std::uint64_t i) {
   return work(i);
 }
 
-inline void check_no_errors(hub::job& job, int ranks) {
-  for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
-}
-
 inline auto counting(std::uint64_t n) {
   return skel::on_root([n] { return std::views::iota(std::uint64_t{0}, n); });
 }

@@ -22,19 +22,6 @@ TEST_CASE("all tasks throw on all threads of all ranks") {
   CHECK(quick);
 }
 
-TEST_CASE("a differing call is refused and its rank named") {
-  hub::job job(3);
-  std::vector<std::uint64_t> got;
-  job.run([&](skel::context& ctx) {
-    skel::farm(ctx, skel::indices(ctx.rank() == 2 ? 11 : 10), work, skel::schedule::guided{},
-               skel::into(got));
-  });
-  for (int r = 0; r < 3; ++r) {
-    CHECK(job.error(r).find("rank 2 made another skeleton call") != std::string::npos);
-    hub::check_thrown<skel::protocol_error>(job, r);
-  }
-}
-
 TEST_CASE("a window excludes tasks dealt beforehand") {
   hub::job job(2);
   for (char const* name : {"blocks", "interleaved", "hybrid"}) {
@@ -53,24 +40,21 @@ TEST_CASE("a window excludes tasks dealt beforehand") {
 TEST_CASE("copies exclude merged results and streamed tasks") {
   hub::job job(2);
   skel::any_schedule const copies("ring:copies=yes");
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::usage_error>([&](skel::context& ctx) {
     std::uint64_t sum = 0;
     skel::farm(ctx, skel::indices(10), work, copies, skel::reduced(sum, std::plus<>()));
   });
-  for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::usage_error>([&](skel::context& ctx) {
     skel::farm(ctx, counting(10), work, copies, [](skel::task_id, std::uint64_t) {});
   });
-  for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
 }
 
 TEST_CASE("run_once refuses a schedule that asks for copies") {
   hub::job job(2);
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::usage_error>([&](skel::context& ctx) {
     skel::farm(ctx, skel::indices(10), work, skel::any_schedule("ring:copies=yes"),
                [](skel::task_id, std::uint64_t) {}, {.task = {.run_once = true}});
   });
-  for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
 }
 
 TEST_CASE("negative counts and times are refused by name") {
@@ -78,11 +62,10 @@ TEST_CASE("negative counts and times are refused by name") {
   constexpr auto minus_two = static_cast<std::uint64_t>(-2);
   auto const refused = [&](auto const& how, skel::farm_options const& options = {},
                            std::uint64_t window = 0) {
-    job.run([&](skel::context& ctx) {
+    job.all_throw<skel::usage_error>([&](skel::context& ctx) {
       skel::farm(ctx, skel::indices(10), work, how,
                  skel::ordered([](skel::task_id, std::uint64_t) {}, window), options);
     });
-    for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
     return job.error(1);
   };
   skel::schedule::guided const guided;

@@ -21,11 +21,10 @@ std::string said_about(F const& task, std::optional<bool> check, skel::farm_opti
   hub::job job(3, 1, std::size_t{1} << 30, {}, {},
                [&](int, skel::context_options& o) { o.check.tasks = check; });
   return test::standard_error_of([&] {
-    job.run([&](skel::context& ctx) {
+    job.run_well([&](skel::context& ctx) {
       std::vector<decltype(task(0, skel::worker_info{}))> got;
       skel::farm(ctx, skel::indices(9), task, skel::schedule::interleaved{}, skel::into(got), options);
     });
-    check_no_errors(job, 3);
   });
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("teams of every size give the same results, on any ranks, with any sou
           hub::job job(ranks, 2);
           std::vector<std::uint64_t> got;
           std::atomic<int> wrong = 0;
-          job.run([&](skel::context& ctx) {
+          job.run_well([&](skel::context& ctx) {
             skel::farm_options options{
                 .task = {.team_size = size == 0 ? skel::team_size(mixed_size) : skel::team_size(size)}};
             if (serves) options.root_works = false;
@@ -45,7 +45,6 @@ TEST_CASE("teams of every size give the same results, on any ranks, with any sou
             wrong += !ctx.is_root() || report.tasks == n ? 0 : 1;
             wrong += ctx.is_root() && size != 1 && ranks > 1 && report.teams.empty() ? 1 : 0;
           });
-          check_no_errors(job, ranks);
           CHECK(got == expected_sums(n));
           CHECK(wrong == 0);
         }
@@ -58,7 +57,7 @@ TEST_CASE("every sink works with teams, and 0 and 1 tasks") {
     std::uint64_t total = 0;
     std::vector<std::uint64_t> order;
     std::set<std::uint64_t> ended;
-    job.run([&](skel::context& ctx) {
+    job.run_well([&](skel::context& ctx) {
       skel::farm_options const two{.task = {.team_size = 2}};
       auto const list = skel::indices(n);
       skel::farm(ctx, list, together, skel::reduced(total, sum), two);
@@ -67,7 +66,6 @@ TEST_CASE("every sink works with teams, and 0 and 1 tasks") {
       skel::farm(
           ctx, list, [](skel::context&, std::uint64_t) {}, [&](skel::task_id i) { ended.insert(i); }, two);
     });
-    check_no_errors(job, 4);
     std::uint64_t right = 0;
     for (auto const x : expected_sums(n)) right += x;
     CHECK(total == right);
@@ -80,26 +78,22 @@ TEST_CASE("every sink works with teams, and 0 and 1 tasks") {
 TEST_CASE("an ordered sink with a window does not stop teams of mixed sizes") {
   hub::job job(5);
   std::vector<std::uint64_t> order;
-  job.run([&](skel::context& ctx) {
+  job.run_well([&](skel::context& ctx) {
     skel::farm_options options{.task = {.team_size = skel::team_size(mixed_size)}};
     options.results.window = 3;
     skel::farm(ctx, counting(50), together,
                skel::ordered([&](skel::task_id i, std::uint64_t) { order.push_back(i); }), options);
   });
-  check_no_errors(job, 5);
   CHECK(order.size() == 50);
   CHECK(std::is_sorted(order.begin(), order.end()));
 }
 
 TEST_CASE("ranks of one team stay together, and the report names the teams") {
   hub::job job(6);
-  skel::report report;
-  job.run([&](skel::context& ctx) {
+  auto const report = job.run_well([&](skel::context& ctx) {
     std::vector<std::uint64_t> got;
-    auto r = skel::farm(ctx, skel::indices(60), together, skel::into(got), {.task = {.team_size = 3}}).report;
-    if (ctx.is_root()) report = std::move(r);
+    return skel::farm(ctx, skel::indices(60), together, skel::into(got), {.task = {.team_size = 3}}).report;
   });
-  check_no_errors(job, 6);
   std::uint64_t ran = 0;
   for (auto const& t : report.teams) ran += t.tasks;
   CHECK(ran == 60);
@@ -110,15 +104,12 @@ TEST_CASE("ranks of one team stay together, and the report names the teams") {
 
 TEST_CASE("a trace shows a task as a span on each rank of its team") {
   hub::job job(4);
-  std::vector<skel::observe::rank_trace> traces;
-  job.run([&](skel::context& ctx) {
+  auto const traces = job.run_well([&](skel::context& ctx) {
     ctx.set_trace(true);
     std::vector<std::uint64_t> got;
     skel::farm(ctx, skel::indices(6), together, skel::into(got), {.task = {.team_size = 2}});
-    auto all = ctx.traces();
-    if (ctx.is_root()) traces = std::move(all);
+    return ctx.traces();
   });
-  check_no_errors(job, 4);
   REQUIRE(traces.size() == 4);
   std::map<skel::task_id, std::set<int>> where;
   for (auto const& t : traces)
@@ -134,7 +125,7 @@ TEST_CASE("a trace shows a task as a span on each rank of its team") {
 TEST_CASE("skel chooses the sizes of teams, but not for a stream") {
   hub::job job(6);
   std::atomic<int> wrong = 0;
-  job.run([&](skel::context& ctx) {
+  job.run_well([&](skel::context& ctx) {
     // A large task that becomes faster on many ranks, and small ones that do not.
     auto const scaling = [](skel::task_id i) { return i == 3 ? skel::amdahl{0, 20} : skel::amdahl{1, 0}; };
     auto const f = [&](skel::context& team, std::uint64_t i) {
@@ -152,7 +143,6 @@ TEST_CASE("skel chooses the sizes of teams, but not for a stream") {
     } catch (skel::usage_error const&) {
     }
   });
-  check_no_errors(job, 6);
   CHECK(wrong == 0);
 }
 
@@ -164,7 +154,7 @@ TEST_CASE("the scaling of a task is sampled on two teams, or on all ranks") {
     std::multiset<int> sizes;
     std::atomic<int> refused = 0;
     skel::amdahl law;
-    job.run([&](skel::context& ctx) {
+    job.run_well([&](skel::context& ctx) {
       auto const f = [&](skel::context& team, int) {
         std::this_thread::sleep_for(std::chrono::milliseconds(300 / team.size()));
         if (team.is_root()) {
@@ -181,7 +171,6 @@ TEST_CASE("the scaling of a task is sampled on two teams, or on all ranks") {
           ++refused;
         }
     });
-    check_no_errors(job, ranks);
     CHECK(sizes == (ranks == 1 ? std::multiset{1} : std::multiset{1, std::min(ranks, 3)}));
     CHECK(refused == 2 * ranks);
     CHECK(law.seconds(1) >= 0.299);
@@ -193,7 +182,7 @@ TEST_CASE("large teams come first, and small ones do not keep them from starting
   hub::job job(4);
   std::mutex lock;
   std::vector<std::uint64_t> begun;
-  job.run([&](skel::context& ctx) {
+  job.run_well([&](skel::context& ctx) {
     skel::farm_options options{.task = {.team_size = [](skel::task_id i) { return i % 10 == 9 ? 4 : 1; }}};
     auto const f = [&](skel::context& team, std::uint64_t i) {
       if (team.is_root()) {
@@ -207,7 +196,6 @@ TEST_CASE("large teams come first, and small ones do not keep them from starting
     skel::farm(ctx, skel::indices(100), f, skel::into(got), options);
     if (ctx.is_root() && got.size() != 100) throw std::runtime_error("results are missing");
   });
-  check_no_errors(job, 4);
   REQUIRE(begun.size() == 100);
   for (std::size_t k = 0; k < 10; ++k) CHECK(begun[k] == 10 * k + 9);
 }
@@ -216,8 +204,7 @@ TEST_CASE("teams stop early, and split further") {
   hub::job job(8);
   std::uint64_t seen = 0;
   std::atomic<int> wrong = 0;
-  skel::report report;
-  job.run([&](skel::context& ctx) {
+  auto const report = job.run_well([&](skel::context& ctx) {
     auto const f = [&](skel::context& team, std::uint64_t i) {
       auto half = team.split(team.rank() % 2);
       wrong += half.size() == 2 ? 0 : 1;
@@ -226,15 +213,11 @@ TEST_CASE("teams stop early, and split further") {
       wrong += !half.is_root() || got == expected(5) ? 0 : 1;
       return together(team, i);
     };
-    auto r = skel::farm(ctx, skel::indices(1000), f,
-                        [&](skel::task_id, std::uint64_t) {
-                          return ++seen == 5 ? skel::results::flow::stop : skel::results::flow::go_on;
-                        },
-                        {.task = {.team_size = 4}})
-                 .report;
-    if (ctx.is_root()) report = std::move(r);
+    auto const sink = [&](skel::task_id, std::uint64_t) {
+      return ++seen == 5 ? skel::results::flow::stop : skel::results::flow::go_on;
+    };
+    return skel::farm(ctx, skel::indices(1000), f, sink, {.task = {.team_size = 4}}).report;
   });
-  check_no_errors(job, 8);
   CHECK(wrong == 0);
   CHECK(seen == 5);
   CHECK(report.stopped_early);
@@ -243,7 +226,7 @@ TEST_CASE("teams stop early, and split further") {
 TEST_CASE("two farms of teams follow one another on the same context, and on teams") {
   hub::job job(6);
   std::atomic<int> wrong = 0;
-  job.run([&](skel::context& ctx) {
+  job.run_well([&](skel::context& ctx) {
     for (int k = 0; k < 3; ++k) {
       std::vector<std::uint64_t> got;
       skel::farm(ctx, skel::indices(10), together, skel::into(got), {.task = {.team_size = 3}});
@@ -254,30 +237,25 @@ TEST_CASE("two farms of teams follow one another on the same context, and on tea
     skel::farm(half, skel::indices(10), together, skel::into(got), {.task = {.team_size = 2}});
     wrong += !half.is_root() || got == expected_sums(10) ? 0 : 1;
   });
-  check_no_errors(job, 6);
   CHECK(wrong == 0);
 }
 
 TEST_CASE("misuse of team_size is refused on every rank") {
   hub::job job(3);
   std::vector<std::uint64_t> got;
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::usage_error>([&](skel::context& ctx) {
     skel::farm(ctx, skel::indices(3), work, skel::into(got), {.task = {.team_size = 2}});
   });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::usage_error>(job, r);
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::usage_error>([&](skel::context& ctx) {
     skel::farm(ctx, skel::indices(3), together, skel::into(got), {.task = {.team_size = 0}});
   });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::usage_error>(job, r);
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::usage_error>([&](skel::context& ctx) {
     skel::farm_options const none{.task = {.time_limit_seconds = 0, .team_size = 2}};
     skel::farm(ctx, skel::indices(3), together, skel::into(got), none);
   });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::usage_error>(job, r);
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::source_error>([&](skel::context& ctx) {
     skel::farm_options const wrong{.task = {.team_size = [](skel::task_id i) { return i == 2 ? -1 : 1; }}};
     skel::farm(ctx, skel::indices(3), together, skel::into(got), wrong);
   });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::source_error>(job, r);
   CHECK(job.error(1).find("task 2 wants a team of -1 ranks") != std::string::npos);
 }

@@ -24,14 +24,13 @@ TEST_CASE("all numbers of ranks and kinds are measured") {
   for (int const ranks : {2, 5}) {
     hub::job job(ranks);
     machine found;
-    job.run([&](skel::context& ctx) {
+    job.run_well([&](skel::context& ctx) {
       auto m = calibrate(ctx, quick());
       if (ctx.is_root())
         found = m;
       else
         CHECK(m.at.empty());
     });
-    for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
     auto const counts = ranks == 2 ? std::vector{2} : std::vector{2, 4, 5};
     REQUIRE(found.at.size() == counts.size() * 2);
     for (std::size_t i = 0; i < found.at.size(); ++i) {

@@ -80,7 +80,6 @@ archive read(std::string const& path, std::map<int, int> const& rank_of) {
 
 TEST_CASE("an OTF2 archive has the events of the Chrome trace") {
   hub::job job(3, 1, std::size_t{1} << 30, {}, {}, [](int, skel::context_options& o) { o.trace.on = true; });
-  std::vector<rank_trace> traces;
   std::atomic<int> computing = 0;  // ranks; the first task of each waits for all, so that none comes too late
   auto const task = [&](std::uint64_t i) {
     thread_local bool counted = false;
@@ -88,11 +87,11 @@ TEST_CASE("an OTF2 archive has the events of the Chrome trace") {
     while (computing < 3) std::this_thread::yield();
     return i;
   };
-  job.run([&](skel::context& ctx) {
+  auto const traces = job.on_root([&](skel::context& ctx) {
     for (int call = 0; call < 2; ++call)
       skel::farm(ctx, skel::indices(300), task, skel::schedule::first_come{},
                  [](skel::task_id, std::uint64_t) {});
-    if (ctx.is_root()) traces = ctx.traces();
+    return ctx.traces();
   });
   test::temporary_directory const directory;
   write_trace(directory.file("t.json"), traces);

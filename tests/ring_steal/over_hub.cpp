@@ -12,7 +12,7 @@ using namespace steal_test;
 TEST_CASE("a source may hold many tasks or none, or be replicated on every rank") {
   hub::job job(3, 2);
   std::atomic<std::uint64_t> many{0}, none{7}, same{0};
-  job.run([&](skel::context& ctx) {
+  job.run_well([&](skel::context& ctx) {
     tree const t{3};
     std::vector<node> roots{{1, 0}, {2, 1}, {3, 2}};
     auto const from_root = skel::ring_steal(ctx, skel::on_root([&] { return roots; }), t);
@@ -23,7 +23,6 @@ TEST_CASE("a source may hold many tasks or none, or be replicated on every rank"
     none = empty.value;
     same = list.value;
   });
-  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   tree const t{3};
   CHECK(many == count(t, {1, 0}) + count(t, {2, 1}) + count(t, {3, 2}));
   CHECK(none == 0);
@@ -33,11 +32,8 @@ TEST_CASE("a source may hold many tasks or none, or be replicated on every rank"
 TEST_CASE("work spreads over all ranks") {
   hub::job job(4, 1);
   tree const t{6, 200};
-  skel::report report;
-  job.run([&](skel::context& ctx) {
-    auto const all = skel::ring_steal(ctx, root_node(), t);
-    if (ctx.is_root()) report = all.report;
-  });
+  auto const report =
+      job.on_root([&](skel::context& ctx) { return skel::ring_steal(ctx, root_node(), t).report; });
   CHECK(report.tasks == count(t));
   CHECK(report.steals.value_or(0) >= 3);
   for (auto const& row : report.per_rank) CHECK(row.tasks > 0);
@@ -45,16 +41,15 @@ TEST_CASE("work spreads over all ranks") {
 
 TEST_CASE("a source or a merge that throws fails the call on every rank") {
   hub::job job(3, 1);
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::source_error>([&](skel::context& ctx) {
     auto const open = []() -> std::vector<node> { throw std::runtime_error("no tree"); };
     skel::ring_steal(ctx, skel::on_root(open), tree{});
   });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::source_error>(job, r);
   struct cannot_merge : tree {
     std::uint64_t merge(std::uint64_t, std::uint64_t) const { throw std::runtime_error("does not fit"); }
   };
-  job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), cannot_merge{}); });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
+  job.all_throw<skel::task_error>(
+      [&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), cannot_merge{}); });
 }
 
 TEST_CASE("a task that throws while the run stops fails the call with its error") {
@@ -69,11 +64,10 @@ TEST_CASE("a task that throws while the run stops fails the call with its error"
     }
   };
   std::atomic<int> started{0};
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::task_error>([&](skel::context& ctx) {
     std::stop_source found;
     skel::ring_steal(ctx, root_node(), throws_late{{30, 20, &started}, &found}, {.stop = found.get_token()});
   });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
 }
 
 TEST_CASE("the loss of any ranks but the root does not change the count") {

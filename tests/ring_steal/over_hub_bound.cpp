@@ -105,12 +105,8 @@ auto empty_knapsack(int room) {
 template <class Job>
 skel::result<choices> search(hub::job& job, Job const& work, int room,
                              skel::ring_steal_options const& options = {}) {
-  skel::result<choices> got;
-  job.run([&](skel::context& ctx) {
-    auto const all = skel::ring_steal(ctx, empty_knapsack(room), work, options);
-    if (ctx.is_root()) got = all;
-  });
-  return got;
+  return job.on_root(
+      [&](skel::context& ctx) { return skel::ring_steal(ctx, empty_knapsack(room), work, options); });
 }
 
 }  // namespace

@@ -148,8 +148,8 @@ TEST_CASE("a run resumes from the last checkpoint before a task threw") {
   thrower const t{{8, 100, &started}, 900};
   {
     hub::job job(3, 1);  // has the store until it ends
-    job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), t, options_for(where, false)); });
-    for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
+    job.all_throw<skel::task_error>(
+        [&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), t, options_for(where, false)); });
   }
   auto const later = search(2, 1, tree{8, 0}, options_for(where, true));
   CHECK(later.result == count(tree{8}));
@@ -228,10 +228,9 @@ TEST_CASE("a merge that throws while a statement is made fails the call on every
   };
   store_of_three const where;
   hub::job job(3, 1);
-  job.run([&](skel::context& ctx) {
+  job.all_throw<skel::task_error>([&](skel::context& ctx) {
     skel::ring_steal(ctx, root_node(), cannot_merge{{8, 50}}, options_for(where, false));
   });
-  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
 }
 
 TEST_CASE("an empty, foreign, farm's or unrequested store is refused in one line") {

@@ -8,9 +8,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -185,6 +188,41 @@ class job {
       });
     for (auto& t : threads) t.join();
   }
+  /// The same, and no rank may throw. Returns what the body returns on the root.
+  template <class Body>
+  auto run_well(Body const& body) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Body const&, skel::context&>>) {
+      run(body);
+      check_no_errors();
+    } else {
+      auto value = on_root(body);
+      check_no_errors();
+      return value;
+    }
+  }
+  /// Returns what the body returns on the root, which may not throw; other ranks may, since they may be lost.
+  template <class Body>
+  auto on_root(Body const& body) {
+    std::optional<std::invoke_result_t<Body const&, skel::context&>> value;
+    run([&](skel::context& ctx) {
+      auto mine = body(ctx);
+      if (ctx.is_root()) value = std::move(mine);
+    });
+    CHECK(error(0).empty());
+    REQUIRE(value.has_value());
+    return *std::move(value);
+  }
+  /// The same as run(), and every rank must throw an Error, all with one text, which it returns.
+  template <class Error>
+  std::string all_throw(std::function<void(skel::context&)> const& body) {
+    run(body);
+    for (auto const& e : errors_) {
+      REQUIRE(e != nullptr);
+      CHECK_THROWS_AS(std::rethrow_exception(e), Error);
+    }
+    for (int r = 1; r < net_->size(); ++r) CHECK(error(r) == error(0));
+    return error(0);
+  }
   /// what() of what the body threw on this rank; empty if nothing.
   [[nodiscard]] std::string error(int rank) const {
     try {
@@ -199,6 +237,9 @@ class job {
   }
 
  private:
+  void check_no_errors() const {
+    for (int r = 0; r < net_->size(); ++r) CHECK(error(r).empty());
+  }
   static void declare_lost(skel::detail::engine& e, int rank) {
     std::lock_guard const lock(e.mutex());
     e.peers().declare_lost(rank);
