@@ -1,6 +1,5 @@
 #include "skel/model/basis.hpp"
 
-
 #include "catch.hpp"
 #include "model_support.hpp"
 #include "skel/error.hpp"

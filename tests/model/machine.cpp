@@ -1,6 +1,5 @@
 #include "skel/model/machine.hpp"
 
-
 #include "catch.hpp"
 #include "model_support.hpp"
 #include "skel/error.hpp"
