@@ -30,11 +30,11 @@ team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, 
   l.first_worker = setup_.first_worker();
   l.ordered = setup_.traits.ordered;
   l.window = setup_.options.results.window;
-  l.call_hash = call_.hash();
   l.most_losses = setup_.options.max_losses_per_task;
   l.on_error = setup_.options.on_error;
   l.restored = sink_.restored_tasks();
   root_role_.emplace(std::move(l));
+  roll_.emplace(all_ranks(), call_.hash());
   resize_window();
 }
 
@@ -165,7 +165,8 @@ team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last)
 
 void team_farm_run::add_tasks(std::uint64_t available, bool ended, wanted_sizes const& sizes) {
   if (sizes.error)
-    tell(*root_role_, &root_role::source_failed, *sizes.error);
+    call_roll_now(&role::roll_call::close,
+                  role::outcome{.how = role::outcome::status::source_failed, .text = *sizes.error});
   else
     tell(*root_role_, &root_role::supplied, available, ended, std::span<int const>(sizes.ranks),
          std::span<double const>(sizes.costs));

@@ -53,8 +53,9 @@ class team_farm_run final : public farm_call<team_protocol> {
   void add_tasks(std::uint64_t available, bool ended, wanted_sizes const& sizes);
   void before_sink() {}
   void after_sink() {}
+  void count() { roll_->count(root_role_->tasks().sunk(), root_role_->handed_out_again()); }
   void add_tasks(farm_stream::supply const& got) {
-    add_tasks(got.available, got.ended, sizes_of(root_role_->available(), got.available));
+    add_tasks(got.available, got.ended, sizes_of(root_role_->tasks().available(), got.available));
   }
 
   // --- roles and messages

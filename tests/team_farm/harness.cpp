@@ -5,6 +5,7 @@
 namespace team_harness {
 
 using kind = event::kind;
+using status = role::outcome::status;
 
 world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_(s.sizes.size()) {
   sink_.ordered = s.ordered;
@@ -17,7 +18,6 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_
   l.first_worker = s.serves && s.ranks > 1 ? 1 : 0;
   l.ordered = s.ordered;
   l.window = s.window;
-  l.call_hash = call_hash(0);
   l.most_losses = s.most_losses;
   l.on_error = s.on_error;
   for (task_id const id : s.restored) {
@@ -53,10 +53,17 @@ void world::receive(int from, int to, packet& p) {
 // A message to the root. A rank that speaks is not lost.
 void world::hear(int from, packet& p) {
   auto const index = static_cast<std::size_t>(from);
-  if (!root_role_.finished() && !seen_alive_[index]) {
+  if (!roll_.finished() && !seen_alive_[index]) {
     seen_alive_[index] = true;
     for (auto& [id, j] : jobs_) j.lost.erase(from);
   }
+  auto const* const call = std::get_if<role::call_message>(&p.what);
+  if (roll_.finished() ? from != 0
+                       : roll_.stopping() && call != nullptr && std::holds_alternative<role::hello>(*call))
+    call_roll(&role::roll_call::say_again, from);  // it has not heard of the end
+  else
+    roll_.heard(from);
+  if (call != nullptr) call_roll(&role::roll_call::on, from, *call);
   if (auto const* const e = std::get_if<team::ended>(&p.what)) {
     if (inside_[index] == e->job) inside_[index].reset();
     if (root_role_.awaits_result(from, e->job)) kept_[e->job] = p.body;
@@ -67,7 +74,7 @@ void world::hear(int from, packet& p) {
 void world::hear_lost(int rank, int peer) {
   if (rank == 0) {
     auto const index = static_cast<std::size_t>(peer);
-    if (!root_role_.finished() && seen_alive_[index]) {
+    if (seen_alive_[index]) {
       seen_alive_[index] = false;
       enlisted_ = enlisted_ || able() == 0;
       if (inside_[index])
@@ -86,12 +93,13 @@ void world::hear_lost(int rank, int peer) {
 
 void world::hear_tick(int rank) {
   if (rank == 0) {
-    bool const stopping = root_role_.stopping();
+    bool const stopping = roll_.stopping();
     std::set<task_id> suspects;
     for (task_id id = 0; id < tasks_.size(); ++id)
       if (is_blamed(id)) suspects.insert(id);
+    if (stopping) call_roll(&role::roll_call::tick);
     tell_root_role(&role::team_root::tick);
-    if (!stopping && root_role_.stopping()) blamable_ = std::move(suspects);
+    if (!stopping && roll_.stopping()) blamable_ = std::move(suspects);
     if (!active(0)) return;
   }
   role::team_actions list;
@@ -100,13 +108,13 @@ void world::hear_tick(int rank) {
 }
 
 void world::please_stop(int rank) {
-  if (rank == 0) return tell_root_role(&role::team_root::stop_early);
+  if (rank == 0) return close({.how = status::stopped_early});
   role::team_actions list;
   at(rank).role.please_stop(list);
   perform(rank, list);
 }
 
-void world::follow_up(int /*rank*/) { complete_ = complete_ || root_role_.finished(); }
+void world::follow_up(int /*rank*/) { complete_ = complete_ || roll_.finished(); }
 
 void world::add_own(int rank, std::vector<event>& all) const {
   auto const& s = *scenario_;
@@ -116,7 +124,7 @@ void world::add_own(int rank, std::vector<event>& all) const {
   if (n.running && n.entered && !n.overran && overruns_ < s.overruns) all.push_back({kind::overrun, rank});
   if (rank != 0) return;
   if (sink_busy_ || !sink_.queue.empty()) all.push_back({kind::sink, 0});
-  if (!source_ended_ && !root_role_.stopping()) all.push_back({kind::supply, 0});
+  if (!source_ended_ && !roll_.stopping()) all.push_back({kind::supply, 0});
 }
 
 void world::apply_own(event const& e) {
@@ -232,7 +240,7 @@ void world::supply(std::uint64_t most) {
   auto const& s = *scenario_;
   if (s.source_fails_at && supplied_ + most > *s.source_fails_at) {
     source_failed_ = source_ended_ = true;
-    return tell_root_role(&role::team_root::source_failed, "no tasks");
+    return close({.how = status::source_failed, .text = "no tasks"});
   }
   auto const first = static_cast<std::ptrdiff_t>(supplied_);
   supplied_ = std::min<std::uint64_t>(supplied_ + most, s.sizes.size());
@@ -244,7 +252,7 @@ void world::supply(std::uint64_t most) {
 }
 
 void world::sink() {
-  if (root_role_.stopping()) return sink_.queue.clear();
+  if (roll_.stopping()) return sink_.queue.clear();
   sink_busy_ = true;
   sink_.take(1 + below(4));
 }
@@ -253,7 +261,7 @@ void world::tell_sunk() {
   sink_busy_ = false;
   if (sink_.bad) {
     sink_failed_ = true;
-    tell_root_role(&role::team_root::sink_failed, *sink_.bad, "disk full");
+    close({.how = status::sink_failed, .task = *sink_.bad, .text = "disk full"});
   }
   told_sunk_ = sink_.received;
   told_next_ = sink_.next;
@@ -261,7 +269,7 @@ void world::tell_sunk() {
                  told_next_);
   if (scenario_->sink_stops_at && told_sunk_ >= *scenario_->sink_stops_at) {
     asked_to_stop_ = true;
-    tell_root_role(&role::team_root::stop_early);
+    close({.how = status::stopped_early});
   }
 }
 
@@ -335,7 +343,7 @@ std::string world::waits_for() const {
   std::string text = std::to_string(root_role_.recorded()) + " recorded, " +
                      std::to_string(root_role_.pooled()) + " in the pool, " +
                      std::to_string(root_role_.free_ranks()) + " free ranks" +
-                     (root_role_.stopping() ? ", stopping" : "");
+                     (roll_.stopping() ? ", stopping" : "");
   for (int r = 0; r < scenario_->ranks; ++r) {
     auto const& n = at(r);
     text += "; rank " + std::to_string(r);

@@ -117,6 +117,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void please_stop(int rank) override;
   void send(int rank, int to, role::team_message const& what) override;
   void follow_up(int rank) override;
+  void count() override { roll_.count(root_role_.tasks().sunk(), root_role_.handed_out_again()); }
+  void stop() override { root_role_.stop(); }
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
   [[nodiscard]] std::uint64_t most_events() const override;
@@ -137,6 +139,10 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
     perform(0, list);
   }
   void hear(int from, packet& p);
+  void close(role::outcome how) {
+    call_roll(&role::roll_call::close, std::move(how));
+    deliver_own();
+  }
   void accept(team::accept const& a);
   void drop(job_id id);
   void forget(task_id id);

@@ -42,6 +42,8 @@ void world::perform(int rank, role::team_action const& action) {
     leave_out(*l);
   } else if (std::holds_alternative<role::drain>(action)) {
     n.draining = true;
+  } else if (auto const* const c = std::get_if<role::close>(&action)) {
+    call_roll(&role::roll_call::close, c->how);
   } else {
     performs(rank, action);
   }
@@ -128,7 +130,7 @@ void world::check_new(job_record const& j) const {
   auto const& t = tasks_[id];
   require(j.what.task.count == 1 && id < supplied_, "a task is given that the source has not produced");
   require(!t.accepted && !t.left_out && !t.restored, "a task is given that has a result");
-  require(!root_role_.stopping(), "a task is given after the stop");
+  require(!roll_.stopping(), "a task is given after the stop");
   for (auto const& [other, k] : jobs_)
     require(&k == &j || k.settled || k.what.task.first != id, "a task runs on two teams");
   require(std::is_sorted(j.ranks.begin(), j.ranks.end()) &&

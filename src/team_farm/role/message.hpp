@@ -119,7 +119,7 @@ struct send {
 }
 
 using team_action = std::variant<team::send, tell_root, team::begin, team::abandon, team::accept, team::drop,
-                                 team::forget, team::leave_out, drain, end, fail>;
+                                 team::forget, team::leave_out, close, drain, end, fail>;
 using team_actions = std::vector<team_action>;
 
 }  // namespace skel::role
