@@ -14,10 +14,9 @@ struct team_member_config {
   rank_id root = 0;
   std::uint64_t call_hash = 0;
   bool computes = true;  ///< false: the root may still need it when no other rank is left
-  friend bool operator==(team_member_config const&, team_member_config const&) = default;
 };
 
-/// Runs one task at a time. A regular value; events append their actions to `out`.
+/// Runs one task at a time. Events append their actions to `out`.
 class team_member {
  public:
   team_member() = default;
@@ -39,8 +38,6 @@ class team_member {
   /// Whether this rank holds the result of its job: it is the team's root.
   [[nodiscard]] bool leads() const { return job_ && job_->ranks.front().first == own_number(); }
   [[nodiscard]] bool cancelled() const { return cancelled_; }
-  [[nodiscard]] bool is_over() const { return attendance_.ended(); }
-  friend bool operator==(team_member const&, team_member const&) = default;
 
  private:
   [[nodiscard]] std::uint64_t own_number() const { return static_cast<std::uint64_t>(config_.self); }

@@ -19,6 +19,7 @@ namespace skel::role {
 using job_id = std::uint64_t;
 
 namespace team {
+using role::operator==;
 
 /// Root to each rank of a team: run this task together. The payload travels with it.
 struct run {
@@ -26,14 +27,12 @@ struct run {
   task_range task{0, 1, 1};
   job_id formed = 0;   ///< the first job of this team; the same ranks in a new team have another number
   range_list ranks{};  ///< of the team, ascending; the first is its root
-  friend bool operator==(run const&, run const&) = default;
 };
 /// Root to a rank of a team: another rank of the team was lost or failed, so its calls on the team fail.
 struct cancel {
   job_id job = 0;
   rank_id because_of = 0;
   std::string text{};
-  friend bool operator==(cancel const&, cancel const&) = default;
 };
 /// To the root: the task has ended on this rank. From the team's root, the result travels with it, unless the
 /// task has failed or was cancelled.
@@ -42,13 +41,11 @@ struct ended {
   bool cancelled = false;
   std::optional<std::string> failure{};  ///< what the task threw
   std::optional<rank_id> lost{};         ///< of the team: because of it, this rank has cancelled the task
-  friend bool operator==(ended const&, ended const&) = default;
 };
 /// To the root: the task has failed on this rank, but still runs.
 struct overran {
   job_id job = 0;
   std::string text{};
-  friend bool operator==(overran const&, overran const&) = default;
 };
 
 // --- actions
@@ -56,30 +53,25 @@ struct overran {
 /// Run this task with these ranks, and answer with ended().
 struct begin {
   run what{};
-  friend bool operator==(begin const&, begin const&) = default;
 };
 /// Calls on this rank's team throw lost_rank_error from now on.
 struct abandon {
   rank_id because_of = 0;
   std::string text{};
-  friend bool operator==(abandon const&, abandon const&) = default;
 };
 /// Pass the result of this job to the sink.
 struct accept {
   job_id job = 0;
   task_id task = 0;
   std::vector<rank_id> ranks{};  ///< of the team
-  friend bool operator==(accept const&, accept const&) = default;
 };
 /// Drop the result of this job, if there is one.
 struct drop {
   job_id job = 0;
-  friend bool operator==(drop const&, drop const&) = default;
 };
 /// Drop the payload of this task.
 struct forget {
   task_id task = 0;
-  friend bool operator==(forget const&, forget const&) = default;
 };
 /// This task will have no result: it failed this many times, last on `rank`.
 struct leave_out {
@@ -88,7 +80,6 @@ struct leave_out {
   unsigned times = 0;
   std::string text{};
   bool ended_ranks = false;  ///< so it failed
-  friend bool operator==(leave_out const&, leave_out const&) = default;
 };
 
 }  // namespace team
@@ -102,7 +93,6 @@ namespace team {
 struct send {
   rank_id to = 0;
   team_message what{};
-  friend bool operator==(send const&, send const&) = default;
 };
 }  // namespace team
 
