@@ -104,10 +104,6 @@ void divide_run::act(act::keep_solution const& a, cargo* with) {
   solutions_[a.group] = std::move(*with);
 }
 
-void divide_run::act(act::complete const& /*a*/, cargo* /*with*/) {
-  call_roll(&role::roll_call::done, static_cast<std::uint64_t>(all_ranks()));
-}
-
 void divide_run::act(act::blame const& a, cargo* /*with*/) {
   if (roll_->stopping()) return;
   call_roll(

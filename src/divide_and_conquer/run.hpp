@@ -58,7 +58,6 @@ class divide_run final : public protocol_run<divide_protocol> {
   void act(role::divide_act::combine const& a, cargo* with);
   void act(role::divide_act::keep_problem const& a, cargo* with);
   void act(role::divide_act::keep_solution const& a, cargo* with);
-  void act(role::divide_act::complete const& a, cargo* with);
   void act(role::divide_act::blame const& a, cargo* with);
 
   // --- compute threads

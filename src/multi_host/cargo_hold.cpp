@@ -3,6 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include "call/quantum.hpp"
+#include "call/user_code.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
@@ -10,6 +12,131 @@ namespace skel::detail {
 
 using role::group_message;
 namespace msg = role::group_msg;
+
+// --- units that this rank leads
+
+void led_share::add(role::group_act::read const& r) {
+  if (!data_) {
+    data_ = std::make_shared<data>();
+    data_->term = r.term;
+    data_->carried = work_.make_state();
+  }
+  auto const& unit = data_->units[r.unit] = work_.make_unit();
+  reads_.push_back({data_, unit, r.unit, r.fresh, r.alone});
+}
+
+// Results of one message lie in order; those that another rank has sent before are skipped.
+void led_share::keep(role::piece_run const& fresh, group_cargo& with) {
+  auto& all = data_->kept[fresh.unit];
+  if (all.size() < fresh.first + fresh.count) all.resize(fresh.first + fresh.count);
+  for (auto p = fresh.first; p < fresh.first + fresh.count; ++p) {
+    while (with.pieces.at(with.used).unit != fresh.unit || with.pieces[with.used].piece != p) ++with.used;
+    all[p] = std::move(with.pieces[with.used++].held);
+  }
+}
+
+std::shared_ptr<host_packet const> led_share::cut(role::piece_run const& pieces) const {
+  return work_.cut(*data_->units.at(pieces.unit), pieces.first, pieces.count);
+}
+
+unit_of_results led_share::remove(std::uint64_t unit) {
+  data_->units.erase(unit);
+  auto const results = data_->kept.extract(unit);
+  return results ? std::move(results.mapped()) : unit_of_results{};
+}
+
+void led_share::close() {
+  reads_.clear();
+  deliveries_.clear();
+  data_.reset();
+}
+
+std::optional<led_share::read_job> led_share::next_read(bool quiet) {
+  if (reads_.empty() || (reads_.front().alone && !quiet)) return {};
+  auto next = std::move(reads_.front());
+  reads_.pop_front();
+  return next;
+}
+
+std::optional<led_share::sink_job> led_share::next_delivery() {
+  if (deliveries_.empty() || delivering_) return {};
+  auto next = std::move(deliveries_.front());
+  deliveries_.pop_front();
+  delivering_ = true;
+  return next;
+}
+
+// --- packets that it processes
+
+void worker_packets::accept(role::group_act::accept const& a, group_cargo& with) {
+  auto p = std::make_shared<worker_packet>();
+  p->term = a.term;
+  p->first = a.pieces.first;
+  p->unfinished = a.pieces.count;
+  p->own = with.object != nullptr;
+  p->stays = p->own && own_stay_;
+  p->object = std::move(with.object);
+  p->packed = std::move(with.packed);
+  packets_[a.id] = std::move(p);
+}
+
+bool worker_packets::finished(process_job const& j, std::vector<held_piece>& results) {
+  auto const packet = packets_.find(j.id);
+  if (packet == packets_.end()) return false;
+  auto const n = results.size();
+  for (std::uint64_t i = 0; i < n; ++i)
+    finished_.emplace(std::array{j.packet->term, j.pieces.unit, j.pieces.first + i}, std::move(results[i]));
+  j.packet->unfinished -= n;
+  if (j.packet->unfinished == 0) packets_.erase(packet);
+  return true;
+}
+
+held_piece worker_packets::take(role::term_id term, std::uint64_t unit, std::uint64_t piece) {
+  auto node = finished_.extract(finished_.find({term, unit, piece}));
+  return std::move(node.mapped());
+}
+
+void worker_packets::forget(role::term_id term) {
+  std::erase_if(packets_, [&](auto const& p) { return p.second->term == term; });
+  std::erase_if(finished_, [&](auto const& p) { return p.first[0] == term; });
+}
+
+void worker_packets::clear() {
+  packets_.clear();
+  finished_.clear();
+}
+
+// --- units for its sink
+
+void unit_sink::push(std::uint64_t unit, std::vector<labelled_piece>& results) {
+  auto& all = waiting_[unit];
+  for (auto& p : results) all.push_back(std::move(p.held));
+}
+
+std::optional<unit_sink::entry> unit_sink::next() {
+  if (waiting_.empty() || stopped_) return {};
+  if (in_order_ && waiting_.begin()->first != next_) return {};
+  auto node = waiting_.extract(waiting_.begin());
+  return entry{node.key(), std::move(node.mapped())};
+}
+
+void unit_sink::received(double seconds, bool failed, bool goes_on) {
+  seconds_ += seconds;
+  ++next_;
+  sunk_ += failed ? 0 : 1;
+  stopped_ = failed || !goes_on;
+}
+
+bool unit_sink::give(std::uint64_t unit, unit_of_results& results) {
+  for (std::uint64_t p = 0; p < results.size(); ++p) {
+    auto& held = results[p];
+    if (!held.object) held.object = work_.unpack_result(held.packed(), held.whole);
+    if (!work_.sink(unit, p, *held.object)) return false;
+    held = {};  // the last reference to a message releases its memory for the next one
+    not_of_the_user([&] { engine_.driver().try_progress(slice_seconds); });
+  }
+  return true;
+}
 
 namespace {
 

@@ -12,12 +12,9 @@
 
 #include "call/protocol_run.hpp"
 #include "cargo_hold.hpp"
-#include "clock.hpp"
-#include "multi_host/role/route.hpp"
-#include "piece_pace.hpp"
+#include "multi_host/role/root.hpp"
 #include "piece_runner.hpp"
 #include "setup.hpp"
-#include "size_trial.hpp"
 
 namespace skel::detail {
 

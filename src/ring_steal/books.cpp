@@ -8,6 +8,22 @@
 
 namespace skel::detail {
 
+void encode(steal_statement const& s, std::vector<std::byte>& out) {
+  bytes::put_varint(out, s.tasks);
+  bytes::put_block(out, s.sum);
+  bytes::put_varint(out, s.bags);
+  bytes::put_block(out, s.waiting);
+}
+
+steal_statement decode_statement(std::span<std::byte const>& in) {
+  steal_statement s;
+  s.tasks = bytes::get_varint(in);
+  s.sum = bytes::get_block(in);
+  s.bags = bytes::get_varint(in);
+  s.waiting = bytes::get_block(in);
+  return s;
+}
+
 steal_books::steal_books(steal_work& work, unsigned threads) : work_(work), hands_(threads) {
   for (auto& h : hands_) h.bag = work_.make_bag();
 }

@@ -2,17 +2,32 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "ring_steal/role/loan_book.hpp"
+#include "ring_steal/role/lender.hpp"
 #include "skel/detail/steal_work.hpp"
-#include "statement.hpp"
 
 namespace skel::detail {
+
+/// Running the remaining tasks and everything they spawn, and merging their results into the sum,
+/// gives the result of the whole. Holds bytes only, since the types are the user's.
+struct steal_statement {
+  std::uint64_t tasks = 0;           ///< tasks whose results are in the sum
+  std::vector<std::byte> sum{};      ///< one packed result; empty if there is none
+  std::uint64_t bags = 0;            ///< number of bags of remaining tasks:
+  std::vector<std::byte> waiting{};  ///< packed, one after the other
+};
+
+/// Appends the statement's bytes.
+void encode(steal_statement const& s, std::vector<std::byte>& out);
+/// Reads a statement from the front of `in` and removes it. Throws protocol_error if the bytes do
+/// not hold one.
+[[nodiscard]] steal_statement decode_statement(std::span<std::byte const>& in);
 
 /// The tasks of a debt wait in one bag per debt. A compute thread takes some into its hand and returns the
 /// rest. A loan keeps a packed copy of its tasks, later the borrower's latest statement. Functions that call

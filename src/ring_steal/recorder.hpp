@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "books.hpp"
 #include "checkpoint/recorder.hpp"
-#include "statement.hpp"
 
 namespace skel::detail {
 

@@ -29,10 +29,10 @@ void world::perform(int rank, role::divide_actions& list, items problem, std::st
       require(!solution.empty(), "an empty solution");
       std::erase_if(n.solutions, [&](auto const& x) { return ks->group.contains(x.first); });
       n.solutions[ks->group] = solution;
-    } else if (std::holds_alternative<act::complete>(action)) {
+    } else if (auto const* end = std::get_if<role::close>(&action)) {
       require(rank == 0 && !complete_, "the call completes twice");
       complete_ = true;
-      call_roll(&role::roll_call::done, std::uint64_t{1});
+      call_roll(&role::roll_call::close, end->how);
     } else if (auto const* b = std::get_if<act::blame>(&action)) {
       if (roll_.stopping()) continue;
       check_blame(*b);

@@ -46,8 +46,8 @@ std::vector<named_fault<mutation>> const faults{
          s = s.first > 0 ? role::rank_span{s.first - 1, s.last} : s;
        });
      }},
-    {"the end is reported twice", [](auto& m) { twice<act::complete>(m, 1); }},
-    {"the end is not reported", [](auto& m) { drop_nth<act::complete>(m, 1); }},
+    {"the end is reported twice", [](auto& m) { twice<completes>(m, 1); }},
+    {"the end is not reported", [](auto& m) { drop_nth<completes>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
     {"no problem arrives", [](auto& m) { never<say::problem>(m); }},

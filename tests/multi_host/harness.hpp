@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "multi_host/role/route.hpp"
+#include "multi_host/role/root.hpp"
 #include "protocol/peer_world.hpp"
 
 namespace group_harness {

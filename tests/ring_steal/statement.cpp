@@ -1,7 +1,6 @@
 // The byte format of a search's statements: decoding inverts encoding and refuses truncated input.
-#include "ring_steal/statement.hpp"
-
 #include "catch.hpp"
+#include "ring_steal/books.hpp"
 #include "skel/error.hpp"
 
 using skel::detail::steal_statement;

@@ -28,7 +28,7 @@ struct divide_config {
 /// the same position of two groups exchange solutions (`everywhere`), or the first rank of one
 /// sends to the first rank of the other (`on_root`). [Hyper, §3, §5]
 ///
-/// Knows the groups, but not which problems and solutions exist. A regular value.
+/// Knows the groups, but not which problems and solutions exist.
 class divide_groups {
  public:
   divide_groups() = default;
@@ -55,7 +55,6 @@ class divide_groups {
   [[nodiscard]] bool solution_comes_unasked(rank_span s, rank_id from) const;
   /// The nearest living ancestor of `s` that has divided its problem; finally the root.
   [[nodiscard]] rank_id source_of_problem(rank_span s, membership const& lost) const;
-  friend bool operator==(divide_groups const&, divide_groups const&) = default;
 
  private:
   divide_config config_;

@@ -7,19 +7,78 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
-#include "divide_and_conquer/role/action.hpp"
-#include "divide_and_conquer/role/arrivals.hpp"
 #include "divide_and_conquer/role/groups.hpp"
+#include "divide_and_conquer/role/holdings.hpp"
 #include "divide_and_conquer/role/message.hpp"
-#include "divide_and_conquer/role/problems.hpp"
 #include "divide_and_conquer/role/rank_span.hpp"
-#include "divide_and_conquer/role/solutions.hpp"
-#include "divide_and_conquer/role/takeover_turn.hpp"
 #include "protocol/attendance.hpp"
 #include "protocol/outcome.hpp"
 
 namespace skel::role {
+
+/// The work of lost ranks may have ended them. A rank therefore asks the root (divide_root)
+/// before each such job and runs it alone: it asks when nothing runs, and starts nothing else until
+/// the job is done. If the rank is lost meanwhile, the root knows what it was running. The root's
+/// own jobs continue while it waits, because it is the last to be allowed.
+class takeover_turn {
+ public:
+  takeover_turn() = default;
+  explicit takeover_turn(rank_id self) : on_root_(self == 0) {}
+
+  /// Starts a pass, in which may_start() is called for all jobs that could start. A request that is
+  /// not repeated is withdrawn.
+  void begin_pass() { wanted_ = false; }
+  void end_pass(divide_actions& out) {
+    if (asked_ && !wanted_) end(*std::exchange(asked_, std::nullopt), false, out);
+  }
+  /// Whether this job may start now; if so, it starts. `own`: the job is this rank's if no rank is
+  /// lost.
+  bool may_start(group_work work, bool own, divide_actions& out) {
+    if (own && (on_root_ || (!asked_ && !holds_))) return ++running_ > 0;
+    if (own) return false;
+    if (asked_ == work) {
+      wanted_ = true;
+      if (!allowed_) return false;
+      asked_.reset();
+      holds_ = work;
+      return ++running_ > 0;
+    }
+    if (asked_ || holds_ || (running_ > 0 && !on_root_)) return false;
+    asked_ = work;
+    wanted_ = true;
+    allowed_ = false;
+    out.push_back(divide_act::send{0, divide_say::ask_takeover{work}});
+    return false;
+  }
+  void allow(group_work work) { allowed_ = allowed_ || asked_ == work; }
+  /// Another rank does the work.
+  void leave(group_work work) {
+    if (asked_ == work) asked_.reset();
+  }
+  /// A job is done.
+  void finished(group_work work, divide_actions& out) {
+    --running_;
+    if (holds_ == work) end(*std::exchange(holds_, std::nullopt), true, out);
+  }
+
+  /// The work for which permission is requested.
+  [[nodiscard]] std::optional<group_work> asked() const { return asked_; }
+  auto fields() const { return std::tie(asked_, allowed_, holds_, running_); }
+
+ private:
+  static void end(group_work work, bool done, divide_actions& out) {
+    out.push_back(divide_act::send{0, divide_say::end_takeover{work, done}});
+  }
+
+  bool on_root_ = false;
+  std::optional<group_work> asked_;
+  bool allowed_ = false;  // the requested work
+  bool wanted_ = false;   // in this pass
+  std::optional<group_work> holds_;
+  std::uint64_t running_ = 0;
+};
 
 /// Tracks the problems and solutions that this rank has, those it needs, and how to get them.
 /// divide_groups decides from which rank.
@@ -35,7 +94,7 @@ namespace skel::role {
 /// - A group whose problem cannot be divided (trivial) is solved as a whole.
 ///
 /// Level-triggered: each event re-evaluates the needs, the available data and the lost ranks. A
-/// wrong suspicion costs work. A regular value; events append their actions to `out`. Relies on the
+/// wrong suspicion costs work. Events append their actions to `out`. Relies on the
 /// wire contract.
 class divide_member {
  public:
@@ -66,7 +125,6 @@ class divide_member {
   [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
   /// Readable description of what it waits for: "the solution of ranks 4 to 7 from rank 5".
   [[nodiscard]] std::string waits_for() const;
-  friend bool operator==(divide_member const&, divide_member const&) = default;
   auto fields() const {
     return std::tie(attendance_, problems_, solutions_, goals_, requests_, turn_, left_, lost_, reached_,
                     taken_over_, begun_, told_part_lost_);

@@ -7,7 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include "divide_and_conquer/role/action.hpp"
 #include "divide_and_conquer/role/groups.hpp"
 #include "divide_and_conquer/role/message.hpp"
 #include "protocol/suspects.hpp"
@@ -25,7 +24,7 @@ namespace skel::role {
 ///   were lost. Once only the root is left, their losses count too. Both cases follow the rule of
 ///   `suspects`.
 ///
-/// Idle without losses. A regular value; events append their actions to `out`.
+/// Idle without losses. Events append their actions to `out`.
 class divide_root {
  public:
   divide_root() = default;
@@ -45,7 +44,6 @@ class divide_root {
   /// Ongoing losses have been repeated since the last tick.
   void tick(divide_actions& out);
 
-  friend bool operator==(divide_root const&, divide_root const&) = default;
   auto fields() const { return std::tie(suspects_, lost_, all_); }
 
  private:

@@ -7,13 +7,34 @@
 #include <tuple>
 #include <vector>
 
-#include "multi_host/role/action.hpp"
 #include "multi_host/role/groups.hpp"
-#include "multi_host/role/root_config.hpp"
+#include "multi_host/role/message.hpp"
 #include "protocol/by_rank.hpp"
 #include "protocol/task_set.hpp"
 
 namespace skel::role {
+
+/// Measures against idle ranks.
+struct group_measures {
+  bool reassigns = true;   ///< ranks of finished groups move to others
+  bool splits = true;      ///< moved ranks may lead whole units, if enough are left
+  bool hosts_help = true;  ///< hosts process pieces, too
+  bool preloads = false;   ///< hosts hand out pieces once every host has read its first unit
+};
+
+struct group_root_config {
+  int ranks = 1;  ///< rank 0 is the root
+  std::uint64_t units = 0;
+  unsigned group_size = 1;      ///< 0: as small as possible until measured()
+  std::vector<double> power{};  ///< per rank; empty: all alike
+  bool measures_power = false;  ///< wait until every rank has sent its power with its hello
+  group_measures measures{};
+  /// A group with at most this many thousandths of a unit left takes no ranks from others.
+  std::uint64_t left_alone = default_left_alone;
+  double sink_cost = 0;      ///< per unit on the root, as a share of the time to read and process it
+  unsigned read_ahead = 1;   ///< of hosts: at most read_ahead + 2 units are open
+  unsigned most_losses = 2;  ///< of hosts with the same unit open, before it is blamed; 0: never
+};
 
 inline constexpr int no_group = -1;
 inline constexpr rank_id no_rank = -1;
@@ -35,7 +56,7 @@ struct host_progress {
   bool whole = false;          ///< it gives up no units
 };
 
-/// Records which host leads which units, and which rank works for which group. A regular value.
+/// Records which host leads which units, and which rank works for which group.
 class group_table {
  public:
   struct group {
@@ -94,7 +115,6 @@ class group_table {
   void order(rank_id r, term_id ended, group_actions& out) const;
   /// Lets the rank work for another group from now on.
   void move(rank_id r, int g, group_actions& out);
-  friend bool operator==(group_table const&, group_table const&) = default;
   auto fields() const { return std::tie(groups_, members_, recorded_); }
 
  private:

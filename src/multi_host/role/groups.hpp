@@ -15,7 +15,6 @@ struct group_plan {
   int leader = 0;
   std::uint64_t first_unit = 0;
   std::uint64_t end_unit = 0;
-  friend bool operator==(group_plan const&, group_plan const&) = default;
 };
 
 /// Forms groups of about `size` ranks and about equal power: ranks / size groups, but no more than units. If

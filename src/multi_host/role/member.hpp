@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "multi_host/role/action.hpp"
+#include "multi_host/role/message.hpp"
 #include "protocol/attendance.hpp"
 
 namespace skel::role {
@@ -31,7 +31,7 @@ struct group_member_config {
 /// piece of their unit. When the root moves the worker to another host, it finishes the pieces that it
 /// holds and returns their results to the host they came from.
 ///
-/// A regular value; events append their actions to `out`. Relies on the wire contract.
+/// Events append their actions to `out`. Relies on the wire contract.
 class group_member {
  public:
   group_member() = default;
@@ -66,7 +66,6 @@ class group_member {
   [[nodiscard]] std::optional<rank_id> host() const { return host_; }
   [[nodiscard]] bool waiting() const { return asked_; }
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
-  friend bool operator==(group_member const&, group_member const&) = default;
   auto fields() const {
     return std::tie(attendance_, host_, term_, asked_, next_id_, queue_, suspects_, running_, done_,
                     done_bytes_, pace_, reach_, ticks_);

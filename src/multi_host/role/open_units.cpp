@@ -119,7 +119,7 @@ void open_units::take_back(open_unit& u, piece_name piece, rank_id from) {
 }
 
 void open_units::lost(rank_id rank) {
-  lost_.lost(rank);
+  suspects_.lost(rank);
   for (auto& [id, u] : units_)
     for (std::uint64_t p = 0; p < u.pieces.size(); ++p)
       if (u.pieces[p] == rank) {
@@ -129,7 +129,7 @@ void open_units::lost(rank_id rank) {
 }
 
 std::optional<suspects<piece_name>::verdict> open_units::tick() {
-  for (rank_id const r : lost_.tick()) suspects_.heard(r);
+  suspects_.end_losses();
   return suspects_.tick();
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "multi_host/role/message.hpp"
-#include "protocol/membership.hpp"
 #include "protocol/suspects.hpp"
 
 namespace skel::role {
@@ -24,7 +23,7 @@ struct piece_name {
 
 /// A unit is open from its first pieces until all its results have left. If a rank is lost, its pieces
 /// without a result are handed out again, as suspects: any of them may have killed the rank
-/// (protocol/suspects.hpp). A regular value.
+/// (protocol/suspects.hpp).
 class open_units {
  public:
   /// `most_losses`: a piece is blamed after the loss of this many ranks that had it; 0: never.
@@ -75,8 +74,7 @@ class open_units {
   [[nodiscard]] bool holds_any(rank_id rank) const;
   /// Waiting work of the units that have been read completely, in thousandths of units.
   [[nodiscard]] std::uint64_t left() const;
-  friend bool operator==(open_units const&, open_units const&) = default;
-  auto fields() const { return std::tie(units_, suspects_, begun_, lost_); }
+  auto fields() const { return std::tie(units_, suspects_, begun_); }
 
  private:
   // The holder of a piece: a rank, or one of these.
@@ -98,7 +96,6 @@ class open_units {
   std::map<std::uint64_t, open_unit> units_;
   suspects<piece_name> suspects_;
   std::set<piece_name> begun_;  // suspects that run alone
-  membership lost_;
   std::uint64_t taken_back_ = 0;
 };
 

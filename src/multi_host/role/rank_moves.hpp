@@ -11,7 +11,7 @@
 namespace skel::role {
 
 /// Sends free ranks to groups in proportion to their remaining work, asks hosts to split their shares for
-/// them, and keeps a worker in each group with work left. A regular value.
+/// them, and keeps a worker in each group with work left.
 class rank_moves {
  public:
   rank_moves() = default;
@@ -31,7 +31,6 @@ class rank_moves {
   [[nodiscard]] int orphans(group_table const& table) const;
   [[nodiscard]] std::uint64_t reassigned() const { return reassigned_; }
   [[nodiscard]] std::uint64_t split() const { return split_; }
-  friend bool operator==(rank_moves const&, rank_moves const&) = default;
 
  private:
   [[nodiscard]] std::vector<rank_id> free_ranks(group_table const& table) const;

@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "multi_host/role/group_hosts.hpp"
 #include "multi_host/role/group_table.hpp"
+#include "multi_host/role/host.hpp"
+#include "multi_host/role/member.hpp"
 #include "multi_host/role/rank_moves.hpp"
 
 namespace skel::role {
@@ -18,7 +21,7 @@ namespace skel::role {
 /// in proportion to their remaining work, and keeps a worker in each group with work left. In [Bajaj93, §5.2]
 /// groups moved their nodes themselves, which led to deadlock and orphans.
 ///
-/// A regular value; events append their actions to `out`. Relies on the wire contract.
+/// Events append their actions to `out`. Relies on the wire contract.
 class group_root {
  public:
   group_root() = default;
@@ -55,7 +58,6 @@ class group_root {
   [[nodiscard]] int orphans() const;
   /// Describes what the root waits for, for error reports.
   [[nodiscard]] std::string waits_for() const;
-  friend bool operator==(group_root const&, group_root const&) = default;
   auto fields() const { return std::tie(table_, hosts_, formed_, trial_); }
 
  private:
@@ -73,5 +75,20 @@ class group_root {
   bool formed_ = false;
   bool trial_ = false;
 };
+
+/// Passes a message to the roles that answer it. The caller passes it to the roll call first. `root` is null
+/// except on the root while the run goes on.
+inline void route(rank_id from, group_message const& m, group_root* root, group_host& host,
+                  group_member& member, group_actions& out) {
+  if (root != nullptr) root->heard(from, out);
+  std::visit(
+      [&](auto const& x) {
+        if constexpr (requires { host.on(from, x, out); }) host.on(from, x, out);
+        if constexpr (requires { member.on(from, x, out); }) member.on(from, x, out);
+        if constexpr (requires { root->on(from, x, out); })
+          if (root != nullptr) root->on(from, x, out);
+      },
+      m);
+}
 
 }  // namespace skel::role

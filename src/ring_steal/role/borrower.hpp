@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "ring_steal/role/action.hpp"
+#include "ring_steal/role/message.hpp"
 
 namespace skel::role {
 
@@ -22,7 +22,7 @@ struct steal_debt {
 };
 
 /// A rank works on one debt at a time, the current one. A debt is paid when it has neither tasks nor
-/// outstanding loans. When the run ends early, debts are returned instead. A regular value; appends actions
+/// outstanding loans. When the run ends early, debts are returned instead. Appends actions
 /// to `out`.
 class borrower {
  public:
@@ -64,7 +64,6 @@ class borrower {
   [[nodiscard]] bool has_met_suspects() const { return met_suspects_; }
   [[nodiscard]] bool returns() const { return returns_; }
   [[nodiscard]] std::size_t size() const { return debts_.size(); }
-  friend bool operator==(borrower const&, borrower const&) = default;
   auto fields() const { return std::tie(debts_, next_, current_, returns_); }
 
  private:

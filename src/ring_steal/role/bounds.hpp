@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "ring_steal/role/action.hpp"
+#include "ring_steal/role/message.hpp"
 
 namespace skel::role {
 
@@ -15,7 +15,7 @@ namespace skel::role {
 /// travels to all ranks, too.
 ///
 /// Bounds are hints. A rank that is lost keeps its part of the ring from hearing of one; requests,
-/// loans, and a message to the next rank on a tick repair that. A regular value.
+/// loans, and a message to the next rank on a tick repair that.
 class bounds {
  public:
   bounds() = default;
@@ -32,7 +32,6 @@ class bounds {
   void spread(std::set<rank_id> const& gone, steal_actions& out);
 
   [[nodiscard]] bound_key best() const { return best_; }
-  friend bool operator==(bounds const&, bounds const&) = default;
   auto fields() const { return std::tie(best_, at_tick_, reach_); }
 
  private:

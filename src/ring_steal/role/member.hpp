@@ -5,12 +5,11 @@
 #include <tuple>
 
 #include "protocol/attendance.hpp"
-#include "ring_steal/role/action.hpp"
 #include "ring_steal/role/borrower.hpp"
 #include "ring_steal/role/bounds.hpp"
 #include "ring_steal/role/lender.hpp"
+#include "ring_steal/role/message.hpp"
 #include "ring_steal/role/thief.hpp"
-#include "ring_steal/role/waiting_thieves.hpp"
 
 namespace skel::role {
 
@@ -49,7 +48,7 @@ struct steal_member_config {
 /// runs it. The root never borrows suspect tasks. A lender runs its parcel itself only if no rank
 /// except itself and the root is left, and reports that to its own lender.
 ///
-/// The role sees loans, never tasks. A regular value; events append their actions to `out`. Relies
+/// The role sees loans, never tasks. Events append their actions to `out`. Relies
 /// on the wire contract: between two living ranks, messages arrive once and in order, after any
 /// delay.
 class steal_member {
@@ -97,7 +96,6 @@ class steal_member {
   [[nodiscard]] waiting_thieves const& thieves() const { return thieves_; }
   [[nodiscard]] borrower const& debts() const { return debts_; }
   [[nodiscard]] lender const& loans() const { return loans_; }
-  friend bool operator==(steal_member const&, steal_member const&) = default;
   auto fields() const { return std::tie(thief_, thieves_, debts_, loans_, bounds_, attendance_); }
 
  private:

@@ -1,6 +1,23 @@
-#include "divide_and_conquer/role/arrivals.hpp"
+#include "divide_and_conquer/role/holdings.hpp"
 
 namespace skel::role {
+
+void held_solutions::push(divide_groups const& groups, divide_actions& out) {
+  auto const& c = groups.config();
+  auto const everybody = groups.everybody();
+  for (auto s = alone(c.self); s != everybody; s = parent_of(everybody, s)) {
+    if (pushed_.contains(s)) continue;
+    auto const ranks = groups.waiting_for(s);
+    if (ranks.empty()) continue;
+    auto const have = with(s);
+    if (!have) continue;
+    pushed_.insert(s);
+    // If the problem is everywhere, each rank of a group that is solved as a whole finds out by
+    // itself.
+    if (*have != s && c.from == placement::everywhere && whole_.contains(*have)) continue;
+    for (auto const r : ranks) out.push_back(divide_act::send{r, divide_say::solution{*have}});
+  }
+}
 
 void arrivals::check(divide_groups const& groups, held_solutions const& solutions,
                      held_problems const& problems, membership const& lost, divide_actions& out) {
@@ -22,7 +39,7 @@ void arrivals::check(divide_groups const& groups, held_solutions const& solution
     for (rank_id r = 0; r < c.ranks; ++r)
       if (!reached_.contains(r) && (in_parts || !lost.is_lost(r))) return;
   complete_ = true;
-  out.push_back(divide_act::complete{});
+  out.push_back(close{{.tasks = static_cast<std::uint64_t>(c.ranks)}});
 }
 
 }  // namespace skel::role
