@@ -37,7 +37,7 @@ class farm_call : public protocol_run<P> {
   using base::call_, base::draining_, base::end_, base::engine_, base::entry_, base::last_moved_, base::over_,
       base::progress_, base::rank_, base::root_, base::root_role_, base::roll_, base::threads_;
   using base::call_roll, base::call_roll_now, base::check_stop, base::is_root, base::now, base::self,
-      base::show_progress, base::tell;
+      base::show_progress;
   using typename base::actions;
   using typename base::message;
   using typename base::root_role;
@@ -67,7 +67,7 @@ class farm_call : public protocol_run<P> {
   }
   void lost(int rank, actions& out) {
     base::lost(rank, out);
-    if (is_root()) lost_ranks_ = static_cast<int>(roll().lost_ranks().size());
+    if (is_root()) lost_ranks_ = static_cast<int>(roll_->lost_ranks().size());
   }
   void tick(actions& out) {
     if (roll_ && roll_->stopping()) call_roll(&role::roll_call::tick);
@@ -114,20 +114,6 @@ class farm_call : public protocol_run<P> {
     check_stop();
   }
 
-  // The farm of teams has a roll call in its root role.
-  static constexpr bool roll_in_root = requires(root_role& r, actions& list) { r.stop_early(list); };
-  [[nodiscard]] auto const& roll() const {
-    if constexpr (roll_in_root)
-      return *root_role_;
-    else
-      return *roll_;
-  }
-  void abort(std::string const& text) override {
-    if constexpr (roll_in_root)
-      tell(*root_role_, &root_role::abort, text);
-    else
-      base::abort(text);
-  }
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool /*last*/) const override {
     s.done = sink_.sunk() + failed_tasks_;
@@ -166,8 +152,6 @@ void farm_call<P>::supply() {
   source_since_ = 0;
   if (!got.error)
     self().add_tasks(got);
-  else if constexpr (roll_in_root)
-    tell(*root_role_, &root_role::source_failed, *got.error);
   else
     call_roll_now(&role::roll_call::close,
                   role::outcome{.how = role::outcome::status::source_failed, .text = *got.error});
@@ -203,7 +187,7 @@ void farm_call<P>::drain_sink() {
   sink_.pass_on(
       [this] {
         return over_               ? farm_sink::verdict::leave
-               : roll().stopping() ? farm_sink::verdict::drop
+               : roll_->stopping() ? farm_sink::verdict::drop
                                    : farm_sink::verdict::pass;
       },
       [this] { engine_.helper().rest(false); },  // it may take its time
@@ -214,20 +198,13 @@ void farm_call<P>::drain_sink() {
         auto list = base::empty_list();
         base::set_time();
         using status = role::outcome::status;
-        if constexpr (roll_in_root) {
-          if (progress.error) root_role_->sink_failed(progress.error->first, progress.error->second, list);
-        } else if (progress.error) {
+        if (progress.error)
           call_roll(&role::roll_call::close, role::outcome{.how = status::sink_failed,
                                                            .task = progress.error->first,
                                                            .text = progress.error->second});
-        }
         resize_window();
         root_role_->sunk(progress.sunk, progress.next, list);
-        if constexpr (roll_in_root) {
-          if (progress.stop) root_role_->stop_early(list);
-        } else if (progress.stop) {
-          list.emplace_back(role::close{{.how = status::stopped_early}});
-        }
+        if (progress.stop) list.emplace_back(role::close{{.how = status::stopped_early}});
         base::perform(list);
         self().after_sink();
       });
@@ -236,7 +213,7 @@ void farm_call<P>::drain_sink() {
 template <class P>
 void farm_call<P>::describe(report& r) const {
   r.skeleton = "farm";
-  if (is_root()) r.lost_ranks = roll().lost_ranks();
+  if (is_root()) r.lost_ranks = roll_->lost_ranks();
   r.failed_tasks = left_out_;
   std::sort(r.failed_tasks.begin(), r.failed_tasks.end(),
             [](auto const& a, auto const& b) { return a.task < b.task; });
@@ -254,8 +231,8 @@ std::string farm_call<P>::state() const {
                          root_role_->recorded(), sink_.sunk(), root_role_->pooled());
   if (double const since = source_since_; since > 0)
     text += detail::format(", inside its source for {:.0f} s", now() - since);
-  if (roll().stopping())
-    text += detail::format(", stopping, waiting for ranks [{}]", detail::join(roll().not_stopped(), " "));
+  if (roll_->stopping())
+    text += detail::format(", stopping, waiting for ranks [{}]", detail::join(roll_->not_stopped(), " "));
   std::vector<int> absent;
   for (int r = 0; r < setup_.size; ++r)
     if (r != rank_ && !heard_.contains(r)) absent.push_back(r);
