@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "call/quantum.hpp"
 #include "call/user_code.hpp"
 #include "engine/context_access.hpp"
+#include "engine/exit_status.hpp"
 #include "protocol/deal.hpp"
 
 namespace skel::detail {
@@ -31,10 +33,10 @@ bool moves_the_run(farm_message const& m) {
 
 farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
     : farm_call(ctx, work, std::move(policy), options),
-      keeps_local_(ctx.is_root() || setup_.traits.merged),
       in_place_(ctx.is_root() && setup_.traits.in_place && setup_.options.audit == 0),
       unsent_(work, setup_.traits.merged, engine_),
-      state_(threads_) {
+      results_(work, engine_, sink_, is_root() && setup_.options.audit > 0),
+      threads_at_work_(engine_, work, setup_, is_root() || setup_.traits.merged, threads_) {
   if (!computes_) threads_ = 1;
   if (setup_.traits.takes_team) {
     std::vector<context> alone;
@@ -43,7 +45,6 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
     work.alone_teams(std::move(alone));
   }
   member_ = role::farm_member(setup_.member_config(engine_, call_.hash(), threads_));
-  if (is_root() && setup_.options.audit > 0) audits_.emplace(work, engine_);
   if (!is_root()) return;
   roll_.emplace(all_ranks(), call_.hash());
   if (setup_.checks_ranks(engine_.options().check.tasks)) rank_check_.emplace(work);
@@ -63,16 +64,116 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
   tell(member_, &member::begin);
 }
 
+// --- compute threads
+
+bool farm_run::find_work(unsigned thread) {
+  auto& at_work = threads_at_work_;
+  // A root that serves may be the last one left.
+  if (!at_work.has_work(thread) && (computes_ || member_.held().has_work()))
+    tell_member(thread, &member::idle, at_work.limit(thread));
+  return at_work.has_work(thread);
+}
+
+void farm_run::after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  if (!is_root() && thread != 0) return;
+  lock.unlock();
+  after_work();
+  lock.lock();
+}
+
+// The lock is held on entry and exit, not in between. On the root, results are computed in place unless tasks
+// may run on two ranks, since another rank's result might be stored at the same time.
+void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto q = threads_at_work_.take(thread, in_place_ && !root_role_->may_run_twice());
+  lock.unlock();
+  double const begin = now();
+  threads_at_work_.run(q, {rank_, thread, threads_, engine_.place.device(thread)}, draining_, [this] {
+    if (engine_.driver().try_progress(slice_seconds) || is_root()) after_work();
+  });
+  span(thread, observe::activity::compute, begin, now(), work_.task_at(q.range.first), q.done);
+  lock.lock();
+  measures_[thread].tasks += q.done;
+  double const busy = threads_at_work_.take_busy(thread);
+  measures_[thread].busy += busy;
+  member_.measured(setup_.cost_of({q.range.first, q.done, q.range.stride}, work_), busy);
+  if (!over_) hand_in(thread, std::move(q));  // otherwise the call has failed, and no role takes the results
+}
+
+void farm_run::hand_in(unsigned thread, farm_threads::quantum q) {
+  auto& at_work = threads_at_work_;
+  auto& error = q.error;
+  task_range rest = q.range;
+  task_range front = rest.take_front(q.done);
+  if (error && !error->of_task) {  // what was merged is lost
+    front.count = 0;
+    rest = q.range;
+  }
+  if (!front.empty() && !draining_) {
+    q.batch.ranges = {front};
+    if (auto bad = thrown_by([&] { unsent_.add(std::move(q.batch)); })) {  // the user's merge: no result
+      error = {std::move(*bad), false};
+      front.count = 0;
+      rest = q.range;
+    }
+  }
+  bool const goes_on = error && error->of_task && setup_.options.on_error.goes_on();
+  bool part = !error && !rest.empty();
+  last_moved_ = now();
+  if (root_role_) sink_.help().did_own_tasks(at_work.cost(thread), last_moved_);
+  if (!front.empty())
+    tell_member(thread, &member::finished, front, error || part ? 0 : at_work.limit(thread));
+  if (error) {
+    task_id const id = rest.first;
+    rest.take_front(1);
+    ++q.done;
+    part = goes_on && !rest.empty();
+    if (goes_on)
+      tell_member(thread, &member::threw, id, std::move(error->text));
+    else
+      tell_member(thread, &member::failed, id, std::move(error->text), rest);
+  }
+  if (part && draining_)
+    tell_member(thread, &member::finished, rest, 0);  // stopped in the middle: the rest does not run
+  else if (part)
+    at_work.give_rest(thread, rest, q.done);
+}
+
+// Called with the lock held, by whichever thread drives communication.
+void farm_run::watch_tasks(double t) {
+  if (must_end_) end_for(0);
+  if (over_) return;
+  if (auto const id = threads_at_work_.overrun(t)) end_for(*id);
+}
+
+// The task cannot be interrupted, so its process must end: first the others learn why, and a tick later, when
+// these messages have left, it ends.
+void farm_run::end_for(task_id id) {
+  auto const text = detail::format("has run for longer than its time limit of {} s",
+                                   *setup_.options.task.time_limit_seconds);
+  if (std::exchange(must_end_, true)) {
+    if (!is_root()) std::raise(SIGKILL);  // as any loss of a rank
+    end_process(rank_, 1);
+  }
+  auto const task = work_.task_at(id);
+  std::fprintf(stderr, "skel: rank %d: task %llu %s, so this rank ends\n", rank_,
+               static_cast<unsigned long long>(task), text.c_str());
+  if (is_root()) {
+    abort(detail::format("task {} {} on the root, which no rank can replace", task, text));
+    return;
+  }
+  tell(member_, &member::threw, id, "it " + text);
+}
+
 // --- source and sink
 
 void farm_run::before_sink() {
   if (!sink_.help().held_back() || sink_.help().root_is_at_it(now())) return;
   std::lock_guard const lock(engine_.mutex());
-  weigh_help();
+  after_sink();
 }
 
-// Called with the lock held.
-void farm_run::weigh_help() {
+// With the lock: whether help of other ranks pays.
+void farm_run::after_sink() {
   if (!asks_root(setup_.policy) || !computes_ || over_ || roll_->stopping()) return;
   bool const hold = sink_.help().costs_more_than_it_brings(now());
   if (hold == root_role_->book().dealer.holds_back()) return;
@@ -135,12 +236,8 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
   }
   if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && root_role_)
     give->ranges = root_role_->book().tasks.not_recorded(give->ranges);
-  ran_ = roll_ && roll_->runs(from);
+  if (roll_ && roll_->runs(from) && as_call<role::stopped>(m) != nullptr) last_moved_ = now();
   return batch;
-}
-
-void farm_run::received(int from) {
-  if (ran_ && !roll_->runs(from)) last_moved_ = now();
 }
 
 // The only place that decides which role answers a message.
@@ -150,47 +247,30 @@ void farm_run::route(int from, message const& m, result_batch& batch, actions& o
     member_.on(from, m, out);
     return;
   }
-  accepted_.clear();
-  sender_ = from;
-  if (audits_ && std::holds_alternative<role::farm::results>(m)) {
+  results_.expect(from);
+  if (results_.audits() && std::holds_alternative<role::farm::results>(m)) {
     auto const bad = thrown_by([&] {
-      root_role_->compared(audits_->versions(batch, [&](task_id id) { return root_role_->compares(id); }));
+      root_role_->compared(results_.versions(batch, [&](task_id id) { return root_role_->compares(id); }));
     });
     if (bad) return call_roll(&role::roll_call::on, from, role::failed{batch.ranges.front().first, *bad});
   }
   root_role_->on(from, m, out);
 }
 
-void farm_run::answered(int from, message const& m, result_batch& batch) {
+void farm_run::answered(int /*from*/, message const& m, result_batch& batch) {
   if (!is_root() || !for_root_role(m)) {
     if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();
     return;
   }
-  if (!accepted_.empty() && audits_)
-    audits_->hold(from, std::move(batch), accepted_);
-  else if (!accepted_.empty())
-    sink_.push(std::move(batch), accepted_);
-  accepted_.clear();
-  sink_released();
+  results_.arrived(std::move(batch));
+  performed();
 }
 
 // --- actions
 
 void farm_run::act(role::farm::execute const& a, result_batch* /*batch*/) {
-  asking_->todo = a.range;
-  stream_.fetch(a.range,
-                asking_->payloads);  // now, because they are dropped if another rank is first with them
-}
-
-void farm_run::act(role::farm::accept const& a, result_batch* /*batch*/) {
-  sink_.push(audits_->accept(a.task, a.version), {{a.task, 1, 1}});
-}
-
-void farm_run::act(role::farm::release const& a, result_batch* /*batch*/) { audits_->release(a.rank); }
-
-void farm_run::act(role::farm::discard const& a, result_batch* /*batch*/) {
-  audits_->discard(a.rank);
-  if (a.rank == sender_) accepted_.clear();
+  auto& payloads = threads_at_work_.give(asking_, a.range);
+  stream_.fetch(a.range, payloads);  // now, because they are dropped if another rank is first with them
 }
 
 void farm_run::act(role::farm::forget const& a, result_batch* /*batch*/) {
@@ -203,51 +283,18 @@ void farm_run::drained(bool /*early*/) {
   stream_.clear();
 }
 
-// With audits: results that need not wait any more go to the sink.
-void farm_run::sink_released() {
-  if (!audits_) return;
-  for (auto& held : audits_->take_released()) sink_.push(std::move(held.batch), held.accepted);
-  recorded_ = root_role_->recorded();
-}
-
 // --- report
 
 void farm_run::describe(report& r) const {
   farm_call::describe(r);
   r.schedule = to_string(setup_.policy);
   r.results = to_string(setup_.options.results);
-  if (audits_) r.audit = audited();
-}
-
-audit_report farm_run::audited() const {
-  auto const& from = root_role_->audits();
-  audit_report a;
-  a.checked = from.checked();
-  a.unchecked = from.unchecked();
-  for (auto const& f : from.faults()) {
-    if (engine_.options().check.tasks.value_or(false) && !engine_.options().quiet)
-      std::fprintf(
-          stderr,
-          "skel: farm: task %llu has another result on rank %d than on two other ranks: a task must not "
-          "depend on the rank that runs it\n",
-          static_cast<unsigned long long>(work_.task_at(f.task)), f.rank);
-    a.at_fault.push_back({f.rank, work_.task_at(f.task), f.again, {}});
-    std::vector<task_id> tasks;
-    for (auto const& r : f.released)
-      for (std::uint64_t i = 0; i < r.count; ++i) tasks.push_back(work_.task_at(r[i]));
-    std::sort(tasks.begin(), tasks.end());
-    auto& in_sink = a.at_fault.back().in_sink;
-    for (task_id const id : tasks) {
-      if (in_sink.empty() || in_sink.back().second + 1 != id) in_sink.emplace_back(id, id);
-      in_sink.back().second = id;
-    }
-  }
-  return a;
+  if (results_.audits()) r.audit = results_.report(root_role_->audits());
 }
 
 void farm_run::describe(observe::progress_state& s, bool last) const {
   farm_call::describe(s, last);
-  s.done = std::max(s.done, recorded_.load());  // most of them wait for the sink
+  s.done = std::max(s.done, results_.recorded());  // most of them wait for the sink
 }
 
 std::string farm_run::member_state() const {

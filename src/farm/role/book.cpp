@@ -180,6 +180,7 @@ bool farm_book::restored_exist(farm_actions& out) {
 }
 
 void farm_book::stop() {
+  stopped_ = true;
   dealer.stop();
   losses.stock().end();
 }

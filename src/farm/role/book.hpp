@@ -58,7 +58,7 @@ struct farm_book {
   void close(outcome how, farm_actions& out);
   /// The run ends: nothing more is given.
   void stop();
-  [[nodiscard]] bool stopping() const { return dealer.stopped(); }
+  [[nodiscard]] bool stopping() const { return stopped_; }
 
   /// True if no task will come into the pool any more.
   [[nodiscard]] bool no_more() const { return tasks.source_ended() && !losses.stock().under_way(); }
@@ -82,7 +82,8 @@ struct farm_book {
   rank_id root_ = 0;
   bool directs_ = false;
   bool collects_ = false;  // tasks may be left out
-  assignments decided_;    // the dealer's decisions; empty between two events, kept for its memory
+  bool stopped_ = false;
+  assignments decided_;  // the dealer's decisions; empty between two events, kept for its memory
 };
 
 }  // namespace skel::role

@@ -59,7 +59,6 @@ class farm_dealer {
   void finished(rank_id rank, std::uint64_t tasks);
   /// From now on nothing is given.
   void stop();
-  [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] task_pool& pool() { return pool_; }
   [[nodiscard]] task_pool const& pool() const { return pool_; }

@@ -1,0 +1,111 @@
+#include "threads.hpp"
+
+#include <algorithm>
+
+#include "call/quantum.hpp"
+#include "call/user_code.hpp"
+
+namespace skel::detail {
+
+namespace {
+// Keeps a quantum's results in the cache until they are sent.
+constexpr std::size_t quantum_bytes = std::size_t{128} * 1024;
+}  // namespace
+
+farm_threads::farm_threads(engine& of, farm_work const& work, farm_setup const& setup, bool keeps_local,
+                           unsigned threads)
+    : engine_(of),
+      work_(work),
+      result_bytes_(setup.traits.result_bytes),
+      time_limit_(setup.options.task.time_limit_seconds),
+      keeps_local_(keeps_local),
+      states_(threads) {}
+
+std::vector<task_payload>& farm_threads::give(unsigned thread, task_range const& range) {
+  states_[thread].todo = range;
+  return states_[thread].payloads;
+}
+
+void farm_threads::give_rest(unsigned thread, task_range const& rest, std::uint64_t done) {
+  auto& payloads = give(thread, rest);
+  if (!payloads.empty())
+    payloads.erase(payloads.begin(), payloads.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+farm_threads::quantum farm_threads::take(unsigned thread, bool in_place) {
+  quantum q;
+  q.range = *std::exchange(states_[thread].todo, std::nullopt);
+  q.batch.in_place = in_place;
+  if (!keeps_local_) q.batch.packed = transport::packet(engine_.wires().buffer());
+  return q;
+}
+
+void farm_threads::run(quantum& q, worker_info const& where, std::atomic<bool> const& draining,
+                       function_reference<void()> const& between) {
+  if (keeps_local_ && !q.batch.in_place) q.batch.local = work_.make_local();
+  if (auto const bytes = result_bytes_ * q.range.count; q.batch.is_packed() && bytes > 4096)
+    q.batch.packed.body().reserve(transport::packet::head_room +
+                                  std::min<std::size_t>(quantum_bytes + result_bytes_, bytes));
+  bool merge_failed = false;
+  auto const text = thrown_by([&] {
+    try {
+      run_slices(q, where, draining, between);
+    } catch (merge_failure const& bad) {
+      merge_failed = true;
+      std::rethrow_exception(bad.why);
+    }
+  });
+  if (text) q.error = thrown{*text, !merge_failed};
+}
+
+void farm_threads::run_slices(quantum& q, worker_info const& where, std::atomic<bool> const& draining,
+                              function_reference<void()> const& between) {
+  auto& t = states_[where.thread];
+  auto const& range = q.range;
+  auto& batch = q.batch;
+  auto& at = q.done;
+  double before = engine_.now();
+  std::uint64_t const most = quantum_bytes / std::max<std::uint64_t>(1, result_bytes_);
+  while (at < range.count) {
+    std::uint64_t const end = std::min(range.count, at + (time_limit_ ? 1 : t.pace.slice()));
+    std::uint64_t const first = at;
+    auto const account = [&] {
+      double const after = engine_.now();
+      bool const half_full = batch.is_packed() && batch.packed.size() > quantum_bytes / 2;
+      t.pace.measured(at - first, after - before, half_full ? std::min(most, t.pace.limit()) : most);
+      before = after;
+      if (time_limit_) t.since = 0;
+    };
+    if (time_limit_) {
+      t.running = range[at];
+      t.since = before;
+    }
+    try {
+      if (batch.in_place)
+        work_.run_in_place(range, at, end, where);
+      else if (batch.local)
+        work_.run_local(range, at, end, t.payloads, where, *batch.local);
+      else
+        work_.run_packed(range, at, end, t.payloads, where, batch.packed.body());
+    } catch (...) {
+      account();
+      throw;
+    }
+    account();
+    if (at == range.count) return;
+    if (draining.load(std::memory_order_relaxed)) return;
+    if (batch.is_packed() && batch.packed.size() >= quantum_bytes) return;
+    if (before - engine_.driver().last_progress() > slice_seconds) {
+      not_of_the_user([&] { between(); });
+      before = engine_.now();
+    }
+  }
+}
+
+std::optional<task_id> farm_threads::overrun(double t) const {
+  for (auto const& s : states_)
+    if (double const since = s.since; time_limit_ && since > 0 && t - since > *time_limit_) return s.running;
+  return std::nullopt;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,78 @@
+// How the compute threads of a farm run tasks.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "call/pace.hpp"
+#include "engine/engine.hpp"
+#include "setup.hpp"
+#include "skel/detail/farm_work.hpp"
+#include "skel/detail/function_reference.hpp"
+#include "tasks/sink_stage.hpp"
+
+namespace skel::detail {
+
+/// A thread runs its tasks in slices, between which it may drive communication, until it has run all of them,
+/// one throws, or the results fill a message. Call under the engine's lock, except run().
+class farm_threads {
+ public:
+  struct thrown {
+    std::string text;
+    bool of_task = true;  // false: the user's merge threw
+  };
+  struct quantum {
+    task_range range{};
+    std::uint64_t done =
+        0;  // tasks of `range` with a result in `batch`; if there is an error, the next threw
+    result_batch batch{};
+    std::optional<thrown> error{};
+  };
+
+  /// `keeps_local`: results stay objects on this rank.
+  farm_threads(engine& of, farm_work const& work, farm_setup const& setup, bool keeps_local,
+               unsigned threads);
+
+  /// Gives a thread its next tasks. Returns the place for their payloads.
+  std::vector<task_payload>& give(unsigned thread, task_range const& range);
+  /// The thread goes on with the rest of its range, without the payloads of the first `done` tasks.
+  void give_rest(unsigned thread, task_range const& rest, std::uint64_t done);
+  [[nodiscard]] bool has_work(unsigned thread) const { return states_[thread].todo.has_value(); }
+  /// Number of tasks that the thread should take.
+  [[nodiscard]] std::uint64_t limit(unsigned thread) const { return states_[thread].pace.limit(); }
+  /// Seconds per task of this thread; 0: unknown.
+  [[nodiscard]] double cost(unsigned thread) const { return states_[thread].pace.cost(); }
+
+  /// Takes the thread's tasks. `in_place`: results are computed where they will stay.
+  [[nodiscard]] quantum take(unsigned thread, bool in_place);
+  /// Runs them. Ends early if the call does. `between` is called now and then.
+  void run(quantum& q, worker_info const& where, std::atomic<bool> const& draining,
+           function_reference<void()> const& between);
+  /// Seconds that the thread has run tasks since the last call.
+  [[nodiscard]] double take_busy(unsigned thread) { return states_[thread].pace.take_busy(); }
+  /// A task that has run for longer than the time limit.
+  [[nodiscard]] std::optional<task_id> overrun(double t) const;
+
+ private:
+  // Padded so that threads do not share cache lines.
+  struct alignas(128) state {
+    task_pace pace;
+    std::optional<task_range> todo;
+    std::vector<task_payload> payloads;  // of todo
+    std::atomic<task_id> running{0};     // with a time limit of tasks
+    std::atomic<double> since{0};        // when it began; 0: none runs
+  };
+  void run_slices(quantum& q, worker_info const& where, std::atomic<bool> const& draining,
+                  function_reference<void()> const& between);
+
+  engine& engine_;
+  farm_work const& work_;
+  std::uint64_t result_bytes_;
+  std::optional<double> time_limit_;
+  bool keeps_local_;
+  std::vector<state> states_;
+};
+
+}  // namespace skel::detail
