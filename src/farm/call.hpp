@@ -48,8 +48,7 @@ class farm_call : public protocol_run<P> {
         setup_(ctx, work, std::move(policy), options, root_),
         sink_(engine_, work, setup_.traits, ctx.is_root() ? setup_.options.checkpoint : std::nullopt,
               setup_.options.label, setup_.bytes_of_window()),
-        stream_(work, setup_.traits.payload, ctx.is_root(), setup_.options.results.window,
-                setup_.window_bytes) {
+        stream_(work.feed(), ctx.is_root(), setup_.options.results.window, setup_.window_bytes) {
     setup_.describe(call_, work, engine_.options().check.inputs);
     if (!computes_) base::measures_.only_serves();
   }
@@ -166,7 +165,7 @@ void farm_call<P>::watch_source(double t) {
   if (since == 0 || over_ || source_blamed_ || t - std::max(since, last_moved_) < patience) return;
   auto const made = stream_.supplied(), done = std::min(made, root_role_->recorded());
   auto const stuck = setup_.size == 1 && threads_ == 1 ? made - done : 0;
-  auto const waiting = work_.pulled_now() + stuck;
+  auto const waiting = work_.feed()->pulled_now() + stuck;
   if (waiting == 0) return;  // perhaps for input
   source_blamed_ = true;
   std::fprintf(

@@ -41,7 +41,7 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
       size(ctx.size()),
       rank(ctx.rank()),
       root(root_rank) {
-  if (traits.payload) policy = for_stream(std::move(policy));
+  if (traits.payload()) policy = for_stream(std::move(policy));
   if (policy.more == schedule::more_from::root_then_ranks && (options.task.run_once || traits.merged))
     policy.copies = false;
   if (options.audit == 0 && context_access::engine_of(ctx).options().check.tasks.value_or(false) &&
@@ -110,11 +110,11 @@ void farm_setup::check_choices() const {
         "skel::context&");
   if (auto const n = options.task.team_size.fixed(); n && *n < 1)
     throw usage_error(detail::format("farm: team_size must be at least 1, found {}", *n));
-  if (options.task.team_size.is_chosen() && traits.payload)
+  if (options.task.team_size.is_chosen() && traits.payload())
     throw usage_error(
         "farm: team_size::chosen needs tasks that are known beforehand, but those of an on_root source are "
         "not: use a replicated list, or a function of the task");
-  if (options.task.cost && traits.payload)
+  if (options.task.cost && traits.payload())
     throw usage_error(
         "farm: cost needs tasks that are known beforehand, but those of an on_root source are not: use a "
         "replicated list, or let the source give the most costly tasks first");
@@ -125,11 +125,11 @@ void farm_setup::check_choices() const {
         "last one to begin: use no window, or another sink");
   if (options.audit != 0) check_audit();
   bool const dealt = policy.start != schedule::start_with::nothing;
-  if (traits.payload && dealt)
+  if (traits.payload() && dealt)
     throw usage_error("schedule " + policy.name +
                       " deals tasks beforehand, but an on_root source is a stream whose end "
                       "nobody knows: use first-come or guided, or a replicated list");
-  if (traits.payload && options.results.concentrated)
+  if (traits.payload() && options.results.concentrated)
     throw usage_error(
         "concentrated results keep everything until the end, but an on_root source promises bounded memory: "
         "use streamed results, or a replicated list");
@@ -144,7 +144,7 @@ void farm_setup::check_choices() const {
   if (options.task.run_once && policy.copies)
     throw usage_error("schedule " + policy.name +
                       " with copies runs some tasks twice, but run_once forbids that: use no copies");
-  if (policy.copies && traits.payload && policy.more == schedule::more_from::ring)
+  if (policy.copies && traits.payload() && policy.more == schedule::more_from::ring)
     throw usage_error(
         "schedule " + policy.name +
         " with copies needs tasks that every rank knows, but those of an on_root source travel: use a "
@@ -164,7 +164,7 @@ bool farm_setup::may_audit() const {
 }
 
 bool farm_setup::checks_ranks(std::optional<bool> check_tasks) const {
-  return traits.checked && !check_tasks && !traits.payload && !traits.takes_team && may_audit();
+  return traits.checked && !check_tasks && !traits.payload() && !traits.takes_team && may_audit();
 }
 
 void farm_setup::check_audit() const {
@@ -189,13 +189,13 @@ void farm_setup::check_audit() const {
 // Whether results of a rank that is found at fault must not have reached the sink. A window, and a
 // checkpoint, need results in the sink as they come.
 bool farm_setup::audit_holds() const {
-  return options.audit > 0 && !traits.payload && !options.checkpoint && !wants_window();
+  return options.audit > 0 && !traits.payload() && !options.checkpoint && !wants_window();
 }
 
 void farm_setup::describe(call_description& call, farm_work const& work,
                           std::optional<bool> check_inputs) const {
   if (traits.tasks) call.add("tasks", *traits.tasks);
-  call.add("source", traits.payload ? "on_root" : "replicated")
+  call.add("source", traits.payload() ? "on_root" : "replicated")
       .add("schedule", to_string(policy))
       .add("threshold", policy.threshold ? std::to_string(*policy.threshold) : "none")
       .add("results", to_string(options.results))

@@ -13,7 +13,7 @@ call_description description(farm_work const& work, farm_traits const& t, std::s
   call_description d("farm");
   d.add("label", label)
       .add("tasks", t.tasks.value_or(0))
-      .add("source", t.payload ? "on_root" : "replicated")
+      .add("source", t.payload() ? "on_root" : "replicated")
       .add("sink", t.merged ? "reduced" : "of single results")
       .add_hidden("types", hash_text(work.types()));
   add_values(d, "task function", work);

@@ -12,10 +12,8 @@ namespace {
 constexpr std::uint64_t most_ahead = 16384;  // most tasks pulled before they are granted
 }  // namespace
 
-farm_stream::farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window,
-                         std::uint64_t bytes)
-    : work_(work),
-      payload_(payload),
+farm_stream::farm_stream(task_feed* source, bool is_root, std::uint64_t window, std::uint64_t bytes)
+    : source_(source),
       is_root_(is_root),
       most_ahead_(std::min(window, most_ahead)),
       bytes_ahead_(bytes > 0 ? bytes : std::numeric_limits<std::uint64_t>::max()),
@@ -40,7 +38,7 @@ void farm_stream::pack(std::span<task_range const> ranges, std::vector<std::byte
       decltype(payloads_)::node_type node;  // a thief receives the node as it came
       if (is_root_) {
         packed.clear();
-        work_.pack_task(r[i], packed);
+        source_->pack_task(r[i], packed);
         task = packed;
       } else {
         node = payloads_.extract(r[i]);
@@ -53,10 +51,10 @@ void farm_stream::pack(std::span<task_range const> ranges, std::vector<std::byte
 
 void farm_stream::fetch(task_range const& range, std::vector<task_payload>& to) {
   to.clear();
-  if (!payload_) return;
+  if (source_ == nullptr) return;
   for (std::uint64_t i = 0; i < range.count; ++i) {
     if (is_root_) {
-      to.push_back(work_.payload_of(range[i]));
+      to.push_back(source_->payload_of(range[i]));
       continue;
     }
     auto const node = payloads_.extract(range[i]);
@@ -66,18 +64,18 @@ void farm_stream::fetch(task_range const& range, std::vector<task_payload>& to) 
 }
 
 std::unique_lock<std::mutex> farm_stream::turn() {
-  if (!is_root_ || !payload_) return {};
-  std::unique_lock mine(source_, std::try_to_lock);
+  if (!is_root_ || source_ == nullptr) return {};
+  std::unique_lock mine(pulling_, std::try_to_lock);
   if (mine && source_ended_) mine.unlock();
   return mine;
 }
 
 farm_stream::supply farm_stream::pull(std::uint64_t pooled, std::unique_lock<std::mutex>& engine) {
   supply got;
-  farm_work::pulled_tasks pulled;
-  got.error = thrown_by([&] { pulled = work_.pull(ahead_ - pooled, bytes_ahead_); });
+  task_feed::pulled_tasks pulled;
+  got.error = thrown_by([&] { pulled = source_->pull(ahead_ - pooled, bytes_ahead_); });
   engine.lock();
-  if (!got.error) got.error = thrown_by([&] { work_.accept_pulled(); });
+  if (!got.error) got.error = thrown_by([&] { source_->accept_pulled(); });
   got.ended = pulled.ended;
   source_ended_ = got.ended || got.error;
   if (!got.error) supplied_ += pulled.count;

@@ -16,17 +16,16 @@
 
 namespace skel::detail {
 
-/// On the root, farm_work keeps the tasks; on other ranks, this class does. Call everything but turn() and
+/// On the root, the source keeps the tasks; on other ranks, this class does. Call everything but turn() and
 /// pull() under the engine's lock.
 class farm_stream {
  public:
-  /// `window`: most tasks pulled before they are granted, and `bytes` of them. Does nothing if tasks have no
-  /// payload.
-  farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window, std::uint64_t bytes);
+  /// `window`: most tasks pulled before they are granted, and `bytes` of them. Does nothing without a source.
+  farm_stream(task_feed* source, bool is_root, std::uint64_t window, std::uint64_t bytes);
 
   /// Number of tasks pulled and accepted so far.
   [[nodiscard]] std::uint64_t supplied() const { return supplied_; }
-  [[nodiscard]] bool carries_tasks() const { return payload_; }
+  [[nodiscard]] bool carries_tasks() const { return source_ != nullptr; }
   /// Mean bytes of the tasks pulled last; 0: none yet.
   [[nodiscard]] double task_bytes() const { return task_bytes_; }
 
@@ -40,7 +39,7 @@ class farm_stream {
   void fetch(task_range const& range, std::vector<task_payload>& to);
   /// Drops the payloads of recorded tasks.
   void forget(task_range const& range) {
-    if (payload_) work_.forget(range);
+    if (source_ != nullptr) source_->forget(range);
   }
   void clear() { payloads_.clear(); }
 
@@ -64,14 +63,13 @@ class farm_stream {
     [[nodiscard]] std::span<std::byte const> span() const { return std::span(*bytes).subspan(offset, size); }
   };
 
-  farm_work& work_;
-  bool payload_;
+  task_feed* source_;
   bool is_root_;
   std::uint64_t most_ahead_, bytes_ahead_;
   std::uint64_t ahead_;  // most_ahead_, or fewer tasks if they take more than bytes_ahead_
   double task_bytes_ = 0;
   std::unordered_map<task_id, packed_task> payloads_;
-  std::mutex source_;
+  std::mutex pulling_;
   bool source_ended_ = false;
   std::uint64_t supplied_ = 0;
 };

@@ -22,16 +22,49 @@ namespace skel {
 
 namespace detail {
 
-// The part of its source that an on_root farm keeps on the root.
 template <class Source>
-struct task_stream {
+class source_feed final : public task_feed {
+ public:
+  explicit source_feed(Source& source) : source_(source) {}
+
+  pulled_tasks pull(std::uint64_t most, std::uint64_t most_bytes) override {
+    pulled_tasks got;
+    if (!range_) {
+      range_.emplace(source_.open());
+      next_.emplace(std::ranges::begin(*range_));
+    }
+    for (; pulled_.size() < most && got.bytes < most_bytes && *next_ != std::ranges::end(*range_); ++*next_) {
+      pulled_.push_back(**next_);
+      pulled_now_.store(pulled_.size(), std::memory_order_relaxed);
+      got.bytes += std::max(sizeof(task), packed_size(pulled_.back()));
+    }
+    got.ended = *next_ == std::ranges::end(*range_);
+    got.count = pulled_.size();
+    return got;
+  }
+  void accept_pulled() override {
+    pulled_now_ = 0;
+    tasks_.add(std::exchange(pulled_, {}));
+  }
+  [[nodiscard]] task_payload payload_of(task_id id) const override { return tasks_.payload_of(id); }
+  void pack_task(task_id id, std::vector<std::byte>& out) const override { pack(tasks_[id], out); }
+  void forget(task_range const& range) override {
+    for (std::uint64_t i = 0; i < range.count; ++i) tasks_.forget(range[i]);
+  }
+
+ private:
+  using task = source_task<Source>;
   using stream_range = typename kept<typename Source::opened>::type;
-  std::optional<stream_range> range;
-  std::optional<std::ranges::iterator_t<stream_range>> next;
-  std::vector<source_task<Source>> pulled;
-  task_store<source_task<Source>> tasks;
+  Source& source_;
+  std::optional<stream_range> range_;
+  std::optional<std::ranges::iterator_t<stream_range>> next_;
+  std::vector<task> pulled_;
+  task_store<task> tasks_;
 };
-struct no_stream {};
+template <class Source>
+struct no_feed {
+  explicit no_feed(Source const& /*source*/) {}
+};
 
 // One per compute thread.
 struct own_teams {
@@ -49,12 +82,11 @@ class farm_work_of final : public farm_work {
   using store = typed_results<result>;
 
  public:
-  farm_work_of(Source& source, F const& f, Sink& sink) : source_(source), f_(f), sink_(sink) {}
+  farm_work_of(Source& source, F const& f, Sink& sink) : source_(source), f_(f), sink_(sink), feed_(source) {}
 
   [[nodiscard]] farm_traits traits() const override {
     farm_traits t;
     if constexpr (!payload) t.tasks = source_.size();
-    t.payload = payload;
     t.ordered = is_ordered<Sink>;
     t.merged = merged;
     t.in_place = in_place;
@@ -221,44 +253,11 @@ class farm_work_of final : public farm_work {
     return std::move(bytes.all);
   }
 
-  pulled_tasks pull(std::uint64_t most, std::uint64_t most_bytes) override {
-    pulled_tasks got;
-    got.ended = true;
-    if constexpr (payload) {
-      auto& [range, next, pulled, tasks] = stream_;
-      if (!range) {
-        range.emplace(source_.open());
-        next.emplace(std::ranges::begin(*range));
-      }
-      for (; pulled.size() < most && got.bytes < most_bytes && *next != std::ranges::end(*range); ++*next) {
-        pulled.push_back(**next);
-        pulled_now_.store(pulled.size(), std::memory_order_relaxed);
-        got.bytes += std::max(sizeof(task), packed_size(pulled.back()));
-      }
-      got.ended = *next == std::ranges::end(*range);
-      got.count = pulled.size();
-    } else {
-      static_cast<void>(most), static_cast<void>(most_bytes);
-    }
-    return got;
-  }
-
-  void accept_pulled() override {
-    pulled_now_ = 0;
-    if constexpr (payload) stream_.tasks.add(std::exchange(stream_.pulled, {}));
-  }
-  [[nodiscard]] task_payload payload_of(task_id id) const override {
+  [[nodiscard]] task_feed* feed() override {
     if constexpr (payload)
-      return stream_.tasks.payload_of(id);
+      return &feed_;
     else
-      return static_cast<void>(id), task_payload{};
-  }
-  void pack_task(task_id id, std::vector<std::byte>& out) const override {
-    if constexpr (payload) pack(stream_.tasks[id], out);
-  }
-  void forget(task_range const& range) override {
-    if constexpr (payload)
-      for (std::uint64_t i = 0; i < range.count; ++i) stream_.tasks.forget(range[i]);
+      return nullptr;
   }
 
  private:
@@ -323,7 +322,7 @@ class farm_work_of final : public farm_work {
   F const& f_;
   Sink& sink_;
   mutable result_pool<result> pool_;
-  std::conditional_t<payload, task_stream<Source>, no_stream> stream_;
+  std::conditional_t<payload, source_feed<Source>, no_feed<Source>> feed_;
   mutable std::conditional_t<takes_team<F, task>, own_teams, no_teams> alone_;
 };
 

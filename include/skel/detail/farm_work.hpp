@@ -44,7 +44,6 @@ struct merge_failure {
 
 struct farm_traits {
   std::optional<std::uint64_t> tasks;  // of a replicated list
-  bool payload = false;                // tasks travel
   bool ordered = false;
   bool merged = false;
   bool in_place = false;  // the root can compute results where they will stay
@@ -52,8 +51,32 @@ struct farm_traits {
   bool checked = false;  // compiled with assertions
   std::uint64_t window = 0;
   std::size_t task_bytes = 0;
-  std::size_t result_bytes = 0;  // of one result as an object
-  bool result_is_raw = false;    // which is all that it takes
+  std::size_t result_bytes = 0;                          // of one result as an object
+  bool result_is_raw = false;                            // which is all that it takes
+  [[nodiscard]] bool payload() const { return !tasks; }  // tasks travel
+};
+
+/// The source of an on_root farm. pull(): one thread at a time, without the engine's lock. The others: under
+/// the engine's lock.
+class task_feed {
+ public:
+  virtual ~task_feed() = default;
+  struct pulled_tasks {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;  // as far as they are known without packing
+    bool ended = false;       // the source has no more
+  };
+  // Says how many tasks are ready to be accepted, `most` or those of `most_bytes`.
+  virtual pulled_tasks pull(std::uint64_t most, std::uint64_t most_bytes) = 0;
+  virtual void accept_pulled() = 0;
+  // How many tasks the present pull() has got so far. For other threads: the source may block.
+  [[nodiscard]] std::uint64_t pulled_now() const { return pulled_now_.load(std::memory_order_relaxed); }
+  [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;
+  virtual void pack_task(task_id id, std::vector<std::byte>& out) const = 0;
+  virtual void forget(task_range const& range) = 0;
+
+ protected:
+  std::atomic<std::uint64_t> pulled_now_{0};
 };
 
 /// The numbers of tasks below are positions in the order in which tasks begin: begin_in(), or that of the
@@ -110,24 +133,8 @@ class farm_work : public user_work {
   [[nodiscard]] virtual std::vector<std::byte> compared(std::span<std::byte const> packed) const = 0;
   virtual void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const = 0;
 
-  // The source of an on_root farm. pull(): one thread at a time, without the engine's lock; says
-  // how many tasks are ready to be accepted, `most` or those of `most_bytes`. The others: under the
-  // engine's lock.
-  struct pulled_tasks {
-    std::uint64_t count = 0;
-    std::uint64_t bytes = 0;  // as far as they are known without packing
-    bool ended = false;       // the source has no more
-  };
-  virtual pulled_tasks pull(std::uint64_t most, std::uint64_t most_bytes) = 0;
-  virtual void accept_pulled() = 0;
-  // How many tasks the present pull() has got so far. For other threads: the source may block.
-  [[nodiscard]] std::uint64_t pulled_now() const { return pulled_now_.load(std::memory_order_relaxed); }
-  [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;
-  virtual void pack_task(task_id id, std::vector<std::byte>& out) const = 0;
-  virtual void forget(task_range const& range) = 0;
-
- protected:
-  std::atomic<std::uint64_t> pulled_now_{0};
+  // Null for a replicated list.
+  [[nodiscard]] virtual task_feed* feed() = 0;
 
  private:
   std::vector<task_id> order_;  // empty: that of the list
