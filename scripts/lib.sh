@@ -24,7 +24,7 @@ build_packages=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libboost-mpi-de
   libopenexr-dev libxxhash-dev nettle-dev zlib1g-dev catch2 libsimgrid-dev libsodium-dev libotf2-trace-dev pkg-config)
 # Without python3-vtk9, which is large, the tests of files that VTK reads and writes are skipped; without python3-paraview
 # and xvfb, which remove python3-vtk9, the pictures by ParaView.
-check_packages=(git doxygen environment-modules help2man libisal-dev mkdocs-material otf2-tools python3 python3-h5py
+check_packages=(git doxygen environment-modules help2man libisal-dev lld mkdocs-material otf2-tools python3 python3-h5py
   python3-matplotlib python3-netcdf4 reuse)  # and clang-format, clang-tidy: see tool_of
 
 say() { printf '\n== %s\n' "$*"; }

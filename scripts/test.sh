@@ -48,6 +48,8 @@ done
 want_clang_tools
 [ "$all" = yes ] && check_packages+=(gcovr)
 need_packages "${build_packages[@]}" "${check_packages[@]}"
+# Hundreds of programs are linked: under asan each takes 0.9 s of a core instead of 2.1 s with GNU ld.
+if command -v ld.lld >/dev/null; then export LDFLAGS=${LDFLAGS--fuse-ld=lld}; fi
 
 # Every step runs, even if an earlier one failed.
 summary=()
