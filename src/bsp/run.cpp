@@ -98,6 +98,7 @@ transport::packet bsp_run::pack(int to, bsp_message& m) {
 
 transport::packet bsp_run::unpack(int from, bsp_message& m, std::span<std::byte const> body,
                                   transport::packet& whole) {
+  moved_ = true;
   if (is_root() && std::holds_alternative<role::bsp::saved>(m)) store_->add_costs(from, body);
   whole.drop_front(whole.size() - body.size());
   return std::move(whole);
@@ -107,14 +108,16 @@ void bsp_run::route(int from, bsp_message const& m, cargo& /*with*/, actions& ou
   role::route(from, m, member_, root_role_ ? &*root_role_ : nullptr, out);
 }
 
-void bsp_run::lost(int rank, actions& out) {
-  protocol_run::lost(rank, out);
-  if (is_root() && store_) store_->lost_rank();
+void bsp_run::on_lost(int rank, bool killed) {
+  protocol_run::on_lost(rank, killed);
+  if (is_root() && store_ && !over_) store_->lost_rank();
 }
 
-void bsp_run::ticked(double t) {
+void bsp_run::on_tick(double t) {
+  if (over_) return;
   if (std::exchange(moved_, false)) last_moved_ = t;
   poll_store();
+  protocol_run::on_tick(t);
 }
 
 // --- actions

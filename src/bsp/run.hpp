@@ -35,6 +35,8 @@ class bsp_run final : public protocol_run<bsp_protocol> {
   bsp_run(context& ctx, bsp_work& work, bsp_options const& options, bool again);
   ~bsp_run() override;
 
+  void on_lost(int rank, bool killed) override;
+  void on_tick(double t) override;
   [[nodiscard]] std::string state() const override;
   /// Call after execute(), on the root.
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
@@ -52,9 +54,6 @@ class bsp_run final : public protocol_run<bsp_protocol> {
   [[nodiscard]] transport::packet unpack(int from, message& m, std::span<std::byte const> body,
                                          transport::packet& whole);
   void route(int from, message const& m, cargo& with, actions& out);
-  void arrived(int /*from*/, message const& /*m*/) { moved_ = true; }
-  void lost(int rank, actions& out);
-  void ticked(double t);
   void drained(bool early);
   void fail(std::string text) { tell(member_, &member::failed, std::move(text)); }
 

@@ -123,8 +123,8 @@ class census_run final : public protocol_run<census_protocol> {
   void describe(report& r) const override { r.skeleton = census_.skeleton; }
   void describe(observe::progress_state& /*s*/, bool /*last*/) const override {}
 
-  void lost(int rank, actions& out) {
-    member_.lost(rank, out);
+  void on_lost(int rank, bool killed) override {
+    protocol_run::on_lost(rank, killed);
     if (auto const at = said_.find(rank); at != said_.end() && !at->second) said_.erase(at);
   }
   [[nodiscard]] transport::packet pack(int /*to*/, message const& m) {

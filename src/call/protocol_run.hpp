@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <span>
@@ -13,7 +14,6 @@
 
 #include "base/format.hpp"
 #include "collective_run.hpp"
-#include "loopback.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/roll_call.hpp"
 #include "skel/error.hpp"
@@ -23,7 +23,6 @@ namespace skel::detail {
 
 /// For a skeleton whose root has no more to do than the other ranks, apart from the roll call.
 struct no_root_role {
-  void from_outside(int /*rank*/) {}
   template <class Actions>
   void lost(int /*rank*/, Actions& /*out*/) {}
 };
@@ -35,31 +34,23 @@ struct no_root_role {
 /// - `cargo`: what travels with a message beside its head, as an object (payloads, results).
 ///
 /// The derived class has `act(A&, cargo*)` for each action A of its own; the cargo is that of the message
-/// that the roles answer, or null. It may replace the other functions under "a skeleton may replace". All run
-/// with the engine's lock.
+/// that the roles answer, or null. It may replace the driver's way with another action, and has
+/// - `fail(text)`: code of the user's has failed; `not_packed(m, text)`: the same while `m` was packed;
+/// - `count()`: on the root, before a step of the roll call: sets its counts;
+/// - `pack_totals(out)` and, on the root, `add_totals(from, in)`: numbers for the report, if there are any;
+/// - the hooks below that it replaces.
+/// All run with the engine's lock.
 template <class P>
 class protocol_run : public collective_run {
  public:
-  void on_lost(int rank, bool killed) override {
-    if (killed) from_outside(rank);
+  void on_lost(int rank, bool killed) override;
+  /// A skeleton does its own part first.
+  void on_tick(double t) override {
     if (over_) return;
-    if (roll_) call_roll(&role::roll_call::lost, rank);
-    auto list = empty_list();
-    set_time();
-    self().lost(rank, list);
-    perform(list);
-  }
-  void on_tick(double t) final {
-    self().watch_tasks(t);
-    if (over_) return;
-    auto list = empty_list();
-    set_time();
-    self().tick(list);
-    perform(list);
-    self().ticked(t);
+    tick_roles();
     check_stop();
-    self().show();
-    if (self().sees_progress()) watch(t);
+    if (progress_) show_progress(false);
+    if (is_root()) watch(t);  // progress is reported to the root
   }
 
  protected:
@@ -71,29 +62,18 @@ class protocol_run : public collective_run {
   using member = typename P::member;
   using root_role = typename P::root_role;
 
-  // --- a skeleton may replace
-  /// Packs the part of `m` that follows its head, for another rank. May change `m`.
+  // --- hooks: a skeleton may replace them
+  /// A message is sent to another rank: packs what follows its head. May change `m`.
   [[nodiscard]] transport::packet pack(int /*to*/, message& /*m*/) { return {}; }
-  /// The reverse: `body` is the part of `whole` behind the head.
+  /// A message of another rank has come: `body` is the part of `whole` behind the head.
   [[nodiscard]] cargo unpack(int /*from*/, message& /*m*/, std::span<std::byte const> /*body*/,
                              transport::packet& /*whole*/) {
     return {};
   }
-  /// A message to this rank itself. Moves from `m`, unless it throws.
+  /// A message is sent to this rank itself. Moves from `m`, unless it throws.
   void send_to_self(message& m) { push_to_self(std::move(m), cargo{}); }
-  /// False: the message is dropped.
-  [[nodiscard]] bool sends(int /*to*/, message const& /*m*/) const { return true; }
-  /// Packing `m` failed with this text. A skeleton that packs by code of the user's has `fail(text)`.
-  void not_packed(message const& /*m*/, std::string text) {
-    if constexpr (requires { self().fail(text); })
-      self().fail(std::move(text));
-    else
-      throw error(text);
-  }
-  /// Totals of this rank for the report of the root, and what the root reads of those of another rank.
-  void pack_totals(std::vector<std::byte>& /*out*/) {}
-  void add_totals(int /*from*/, std::span<std::byte const>& /*in*/) {}
-  /// Passes a message to the roles. `on` of a root role returns whether the message was for it alone.
+  /// The roll call has had a message, and the roles follow. `on` of a root role returns whether it was for
+  /// that alone.
   void route(int from, message const& m, cargo& /*with*/, actions& out) {
     auto const* const call = std::get_if<role::call_message>(&m);
     if (call != nullptr && role::for_roll_call(*call)) return;
@@ -101,37 +81,18 @@ class protocol_run : public collective_run {
       if (root_role_ && root_role_->on(from, m, out)) return;
     member_.on(from, m, out);
   }
-  /// On the root, and on other ranks: a message is about to be passed to the roles.
-  void arrived(int /*from*/, message const& /*m*/) {}
-  /// The actions of the roles that answer it have been performed.
-  void answered(int /*from*/, message const& /*m*/, cargo& /*with*/) {}
-  /// A message of another rank and this rank's own ones that followed from it have been answered.
-  void received(int /*from*/) {}
-  void lost(int rank, actions& out) {
-    if (root_role_) root_role_->lost(rank, out);
-    member_.lost(rank, out);
-  }
-  void tick(actions& out) {
-    if constexpr (requires { root_role_->tick(out); })
-      if (root_role_) root_role_->tick(out);
-    if constexpr (requires { member_.tick(out); }) member_.tick(out);
-  }
-  void ticked(double /*t*/) {}
-  /// Likewise at each tick, also when the call is over here: a task may hang.
-  void watch_tasks(double /*t*/) {}
-  /// Whether the roles still answer messages when the call is over here, e.g. of a rank that seemed lost.
-  [[nodiscard]] bool hears_after_end() const { return false; }
-  void show() {
-    if (progress_) show_progress(false);
-  }
-  /// All actions of an event have been performed.
-  void performed() {}
+  /// All actions of an event have been performed. `with`: the cargo of the message that caused it, or null.
+  void performed(cargo* /*with*/) {}
   /// Nothing more is started. `early`: the results so far are needed.
   void drained(bool /*early*/) {}
-  /// An outcome for the user, in whose numbers its task is.
-  [[nodiscard]] role::outcome outcome_of(role::outcome how) const { return how; }
-  /// Whether last_moved_ covers all that the watchdog must know: progress is reported to the root.
-  [[nodiscard]] bool sees_progress() const { return is_root(); }
+  /// An event for all roles: calls `each` with every role of this rank that takes part.
+  template <class F>
+  void each_role(F const& each) {
+    if (root_role_) each(*root_role_);
+    each(member_);
+  }
+
+  void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
 
   // --- for a skeleton
   [[nodiscard]] typename P::run& self() { return static_cast<typename P::run&>(*this); }
@@ -140,8 +101,14 @@ class protocol_run : public collective_run {
   template <class Role, class Event, class... Arguments>
   void tell(Role& who, Event event, Arguments&&... arguments) {
     auto list = empty_list();
-    set_time();
     std::invoke(event, who, std::forward<Arguments>(arguments)..., list);
+    perform(list);
+  }
+  void tick_roles() {
+    auto list = empty_list();
+    self().each_role([&](auto& who) {
+      if constexpr (requires { who.tick(list); }) who.tick(list);
+    });
     perform(list);
   }
   /// Performs the actions and then delivers what this rank has sent to itself. Empties the list.
@@ -149,8 +116,8 @@ class protocol_run : public collective_run {
     carry_out(list, with);
     deliver_own();
   }
-  void send(int to, message m);
-  void push_to_self(message m, cargo with) { to_self_.push({std::move(m), std::move(with)}); }
+  void send(int to, message&& m);
+  void push_to_self(message m, cargo with) { to_self_.push_back({std::move(m), std::move(with)}); }
   /// On the root: a step of the roll call, e.g. `call_roll(&role::roll_call::lost, rank)`. Its messages to
   /// this rank are delivered with those of the roles. A root role with stop() hears of the end at once.
   template <class Step, class... Arguments>
@@ -169,13 +136,13 @@ class protocol_run : public collective_run {
     deliver_own();
   }
   void abort(std::string const& text) override { call_roll_now(&role::roll_call::abort, text); }
-  /// Before an event of a root role that knows the time.
-  void set_time() {
+  /// An empty list for the actions of an event, which begins now. It has the memory of an earlier one:
+  /// allocations would cost as much as MPI's calls.
+  [[nodiscard]] actions empty_list() {
     if constexpr (requires { root_role_->at(0.0); })
       if (root_role_) root_role_->at(now());
+    return std::move(spare_list_);
   }
-  /// An empty list with memory of an earlier one: allocations would cost as much as MPI's calls.
-  [[nodiscard]] actions empty_list() { return std::move(spare_list_); }
   /// The call message of this type within `m`, or null.
   template <class Call>
   [[nodiscard]] static Call const* as_call(message const& m) {
@@ -195,6 +162,7 @@ class protocol_run : public collective_run {
   member member_;
   std::optional<root_role> root_role_;   // on the root
   std::optional<role::roll_call> roll_;  // likewise
+  bool hears_after_end_ = false;  // the roles still answer messages then, e.g. of a rank that seemed lost
 
  private:
   struct own_message {
@@ -202,33 +170,17 @@ class protocol_run : public collective_run {
     cargo with;
   };
 
-  /// A root role with please_stop() decides when the call ends that a rank wants to end.
-  [[nodiscard]] bool root_decides(role::call_message const& m, actions& out) {
-    bool asked = false;
-    if constexpr (requires { root_role_->please_stop(out); }) {
-      asked = std::holds_alternative<role::please_stop>(m);
-      if (asked) root_role_->please_stop(out);
-    }
-    return asked;
-  }
-  void from_outside(int rank) {
-    if (root_role_) root_role_->from_outside(rank);
-    if constexpr (requires { member_.from_outside(rank); }) member_.from_outside(rank);
-  }
-  /// Sends `m` followed by `body`. `begin` (from span_begin()) is when packing started.
-  void post(int to, message const& m, transport::packet body, double begin) {
-    head_.clear();
-    encode(m, head_);
-    body.prepend(head_);
-    auto const size = body.size();
-    engine_.calls().send(entry_.ranks.to_wire(to), entry_.key, std::move(body));
-    span(threads_, observe::activity::send, begin, measures_.span_begin(), static_cast<std::uint64_t>(to),
-         size);
-  }
-  void receive(int from, std::span<std::byte const> body, transport::packet& whole) final;
   void deliver(int from, message& m, cargo& with);
+  /// Never inside the delivery of another message: roles are not re-entered.
   void deliver_own() {
-    to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, own.with); });
+    if (delivers_own_ || to_self_.empty()) return;
+    delivers_own_ = true;
+    while (!to_self_.empty()) {
+      auto own = std::move(to_self_.front());
+      to_self_.pop_front();
+      deliver(rank_, own.what, own.with);
+    }
+    delivers_own_ = false;
   }
   void carry_out(actions& list, cargo* with) {
     auto todo = std::move(list);
@@ -236,16 +188,30 @@ class protocol_run : public collective_run {
     for (auto& one : todo) std::visit([&](auto& a) { carry_out_one(a, with); }, one);
     todo.clear();
     spare_list_ = std::move(todo);
-    self().performed();
+    self().performed(with);
   }
   template <class A>
   void carry_out_one(A& a, cargo* with);
   void please_stop() override { tell(member_, &member::please_stop); }
 
-  loopback<own_message> to_self_;
+  std::deque<own_message> to_self_;
+  bool delivers_own_ = false;
   actions spare_list_;
   std::vector<std::byte> head_;  // of the message that is being sent
 };
+
+template <class P>
+void protocol_run<P>::on_lost(int rank, bool killed) {
+  if (killed)
+    self().each_role([&](auto& who) {
+      if constexpr (requires { who.from_outside(rank); }) who.from_outside(rank);
+    });
+  if (over_) return;
+  if (roll_) call_roll(&role::roll_call::lost, rank);
+  auto list = empty_list();
+  self().each_role([&](auto& who) { who.lost(rank, list); });
+  perform(list);
+}
 
 template <class P>
 template <class A>
@@ -261,7 +227,7 @@ void protocol_run<P>::carry_out_one(A& a, cargo* with) {
   else if constexpr (std::same_as<A, role::abort>)
     call_roll(&role::roll_call::abort, std::move(a.text));
   else if constexpr (std::same_as<A, role::end>)
-    end_with(self().outcome_of(std::move(a.how)));
+    end_with(a.how);
   else if constexpr (std::same_as<A, role::fail>)
     fail_with(a);
   else if constexpr (std::same_as<A, role::drain>)
@@ -271,57 +237,67 @@ void protocol_run<P>::carry_out_one(A& a, cargo* with) {
 }
 
 template <class P>
-void protocol_run<P>::send(int to, message m) {
-  if (!self().sends(to, m)) return;
+void protocol_run<P>::send(int to, message&& m) {
   double const begin = measures_.span_begin();
   transport::packet body;
   auto const bad = thrown_by([&] {
     if (to == rank_) {
       self().send_to_self(m);
     } else if (as_call<role::stopped>(m) != nullptr) {
-      self().pack_totals(body.body());
+      if constexpr (requires { self().pack_totals(body.body()); }) self().pack_totals(body.body());
       measures_.pack(threads_, compute_threads_, body.body());
     } else {
       body = self().pack(to, m);
     }
   });
-  if (bad)
-    self().not_packed(m, *bad);
-  else if (to != rank_)
-    post(to, m, std::move(body), begin);
+  if (bad) {
+    if constexpr (requires { self().not_packed(m, *bad); })
+      return self().not_packed(m, *bad);
+    else if constexpr (requires { self().fail(*bad); })
+      return self().fail(*bad);
+    else
+      throw error(*bad);
+  }
+  if (to == rank_) return;
+  head_.clear();
+  encode(m, head_);
+  body.prepend(head_);
+  auto const size = body.size();
+  engine_.calls().send(entry_.ranks.to_wire(to), entry_.key, std::move(body));
+  span(threads_, observe::activity::send, begin, measures_.span_begin(), static_cast<std::uint64_t>(to),
+       size);
 }
 
 template <class P>
 void protocol_run<P>::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
-  if (over_ && !self().hears_after_end()) return;
+  if (over_ && !hears_after_end_) return;
   auto m = role::decode<message>(body);
   if (is_root()) {
     if (auto const* const h = as_call<role::hello>(m);
         h != nullptr && doubts_.of_another_call(from, h->call_hash))
       return;
     if (as_call<role::stopped>(m) != nullptr) {
-      self().add_totals(from, body);
+      if constexpr (requires { self().add_totals(from, body); }) self().add_totals(from, body);
       measures_.unpack(from, body);
     }
   }
   auto with = self().unpack(from, m, body, whole);
   deliver(from, m, with);
   deliver_own();
-  self().received(from);
 }
 
 // The roll call and the roles each take their part.
 template <class P>
 void protocol_run<P>::deliver(int from, message& m, cargo& with) {
-  self().arrived(from, m);
   auto list = empty_list();
-  set_time();
-  if (auto const* const call = std::get_if<role::call_message>(&m);
-      call != nullptr && roll_ && !root_decides(*call, list))
-    call_roll(&role::roll_call::on, from, *call);
+  if (auto const* const call = std::get_if<role::call_message>(&m); call != nullptr && roll_) {
+    bool decided = false;  // a root role with please_stop() decides when a call ends that a rank wants to end
+    if constexpr (requires { root_role_->please_stop(list); })
+      if (decided = std::holds_alternative<role::please_stop>(*call); decided) root_role_->please_stop(list);
+    if (!decided) call_roll(&role::roll_call::on, from, *call);
+  }
   self().route(from, m, with, list);
   carry_out(list, &with);
-  self().answered(from, m, with);
 }
 
 }  // namespace skel::detail

@@ -155,11 +155,12 @@ void divide_run::add_totals(int /*from*/, std::span<std::byte const>& in) {
 }
 
 // Reports progress to the root, for its watchdog.
-void divide_run::ticked(double t) {
-  if (calls_ == calls_told_) return;
-  calls_told_ = calls_;
-  last_moved_ = t;
-  if (!is_root()) send(root_, call_message(role::hello{call_.hash()}));
+void divide_run::on_tick(double t) {
+  if (!over_ && std::exchange(calls_told_, calls_) != calls_) {
+    last_moved_ = t;
+    if (!is_root()) send(root_, call_message(role::hello{call_.hash()}));
+  }
+  protocol_run::on_tick(t);
 }
 
 // --- compute threads

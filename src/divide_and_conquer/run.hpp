@@ -37,6 +37,7 @@ class divide_run final : public protocol_run<divide_protocol> {
 
   // Messages are only handled when the rank's own part is done.
   [[nodiscard]] bool patient() const override { return true; }
+  void on_tick(double t) override;
   [[nodiscard]] std::string state() const override;
 
  private:
@@ -49,7 +50,6 @@ class divide_run final : public protocol_run<divide_protocol> {
   [[nodiscard]] cargo unpack(int from, message& m, std::span<std::byte const> body, transport::packet& whole);
   void pack_totals(std::vector<std::byte>& out);
   void add_totals(int from, std::span<std::byte const>& in);
-  void ticked(double t);
   void drained(bool /*early*/) { jobs_.clear(); }
   void fail(std::string text) { tell(member_, &member::failed, calls_, std::move(text)); }
 

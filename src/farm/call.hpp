@@ -20,6 +20,7 @@ namespace skel::detail {
 
 /// The derived class has in addition, with the engine's lock unless stated otherwise:
 /// - `add_tasks(farm_stream::supply const&)`: on the root, the source has produced more tasks;
+/// - `watch_tasks(t)`: at each tick, also when the call is over here: a task may hang;
 /// - `before_sink()`, without the lock, and `after_sink()`: around results that go to the sink;
 /// - `name()`, `member_state()`, `root_state()`: for state();
 /// - `count()`: on the root, sets the counts of the roll call.
@@ -51,34 +52,38 @@ class farm_call : public protocol_run<P> {
         stream_(work.feed(), ctx.is_root(), setup_.options.results.window, setup_.window_bytes) {
     setup_.describe(call_, work, engine_.options().check.inputs);
     if (!computes_) base::measures_.only_serves();
+    base::hears_after_end_ = true;
   }
 
   // --- of protocol_run
-  void arrived(int from, message const& m) {
-    if (from != rank_ && heard_.insert(from).second) last_moved_ = now();
+  /// For unpack(): a message of another rank has come.
+  void heard(int from, message const& m) {
+    if (heard_.insert(from).second) last_moved_ = now();
+    if (roll_ && roll_->runs(from) && base::template as_call<role::stopped>(m)) last_moved_ = now();
     if (!roll_ || !for_root_role(m)) return;
-    bool const silent =
-        roll_->finished() ? from != rank_ : roll_->stopping() && base::template as_call<role::hello>(m);
+    bool const silent = roll_->finished() || (roll_->stopping() && base::template as_call<role::hello>(m));
     if (silent)  // has not heard of the end
       call_roll(&role::roll_call::say_again, from);
     else
       roll_->heard(from);
   }
-  void lost(int rank, actions& out) {
-    base::lost(rank, out);
+  void on_lost(int rank, bool killed) override {
+    base::on_lost(rank, killed);
     if (is_root()) lost_ranks_ = static_cast<int>(roll_->lost_ranks().size());
   }
-  void tick(actions& out) {
+  // drain_sink() shows progress, without the lock. Every rank sees the progress that its watchdog must know.
+  void on_tick(double t) override {
+    self().watch_tasks(t);
+    if (over_) return;
     if (roll_ && roll_->stopping()) call_roll(&role::roll_call::tick);
-    base::tick(out);
+    base::tick_roles();
+    watch_source(t);
+    check_stop();
+    base::watch(t);
   }
-  void ticked(double t) { watch_source(t); }
-  [[nodiscard]] bool hears_after_end() const { return true; }
-  void show() {}  // drain_sink() does, without the lock
-  [[nodiscard]] bool sees_progress() const { return true; }
-  [[nodiscard]] role::outcome outcome_of(role::outcome how) const {
-    how.task = work_.task_at(how.task);
-    return how;
+  void act(role::end& a, result_batch* /*with*/) {
+    a.how.task = work_.task_at(a.how.task);
+    base::end_with(a.how);
   }
   template <class A>
     requires std::same_as<A, typename P::leave_out>
@@ -195,7 +200,6 @@ void farm_call<P>::drain_sink() {
                    progress.sunk - before);
         before = progress.sunk;
         auto list = base::empty_list();
-        base::set_time();
         using status = role::outcome::status;
         if (progress.error)
           call_roll(&role::roll_call::close, role::outcome{.how = status::sink_failed,

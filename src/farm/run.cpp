@@ -183,11 +183,6 @@ void farm_run::after_sink() {
 
 // --- roles and messages
 
-bool farm_run::sends(int to, message const& m) const {
-  // After an overrun this process ends in a moment: the root must miss it.
-  return to == rank_ || !must_end_ || as_call<role::stopped>(m) == nullptr;
-}
-
 void farm_run::send_to_self(message& m) {
   auto const* const results = std::get_if<role::farm::results>(&m);
   if (results == nullptr) return farm_call::send_to_self(m);
@@ -222,6 +217,7 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
                               transport::packet& whole) {
   if (constexpr unsigned often = 64; root_role_ && ++received_ % often == 0)
     root_role_->message_cost(engine_.driver().seconds_per_message());
+  heard(from, m);
   keep_payloads(m, body, whole);
   result_batch batch;
   if (auto const* const results = std::get_if<role::farm::results>(&m)) {
@@ -236,7 +232,6 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
   }
   if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && root_role_)
     give->ranges = root_role_->book().tasks.not_recorded(give->ranges);
-  if (roll_ && roll_->runs(from) && as_call<role::stopped>(m) != nullptr) last_moved_ = now();
   return batch;
 }
 
@@ -245,6 +240,7 @@ void farm_run::route(int from, message const& m, result_batch& batch, actions& o
   if (moves_the_run(m)) last_moved_ = now();
   if (!is_root() || !for_root_role(m)) {
     member_.on(from, m, out);
+    if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();
     return;
   }
   results_.expect(from);
@@ -257,16 +253,13 @@ void farm_run::route(int from, message const& m, result_batch& batch, actions& o
   root_role_->on(from, m, out);
 }
 
-void farm_run::answered(int /*from*/, message const& m, result_batch& batch) {
-  if (!is_root() || !for_root_role(m)) {
-    if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();
-    return;
-  }
-  results_.arrived(std::move(batch));
-  performed();
-}
-
 // --- actions
+
+void farm_run::act(role::tell_root& a, result_batch* /*batch*/) {
+  // After an overrun this process ends in a moment: the root must miss it.
+  if (is_root() || !must_end_ || !std::holds_alternative<role::stopped>(a.what))
+    send(root_, std::move(a.what));
+}
 
 void farm_run::act(role::farm::execute const& a, result_batch* /*batch*/) {
   auto& payloads = threads_at_work_.give(asking_, a.range);

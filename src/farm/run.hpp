@@ -63,14 +63,13 @@ class farm_run final : public farm_call<farm_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
-  [[nodiscard]] bool sends(int to, message const& m) const;
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] result_batch unpack(int from, message& m, std::span<std::byte const> body,
                                     transport::packet& whole);
   void route(int from, message const& m, result_batch& batch, actions& out);
-  void answered(int from, message const& m, result_batch& batch);
   using farm_call::act;
+  void act(role::tell_root& a, result_batch* batch);
   void act(role::farm::execute const& a, result_batch* batch);
   template <class A>
     requires requires(root_results& r, A const& a) { r.on(a); }
@@ -79,7 +78,8 @@ class farm_run final : public farm_call<farm_protocol> {
   }
   void act(role::farm::forget const& a, result_batch* batch);
   void drained(bool early);
-  void performed() {
+  void performed(result_batch* batch) {
+    if (batch != nullptr) results_.arrived(std::move(*batch));
     if (results_.audits()) results_.decided(root_role_->recorded());
   }
 

@@ -76,7 +76,7 @@ void group_run::pack_totals(std::vector<std::byte>& out) {
   clock_.pack(out);
 }
 
-void group_run::arrived(int /*from*/, group_message const& m) {
+void group_run::route(int from, group_message const& m, group_cargo& /*with*/, actions& out) {
   using role::call_message;
   bool const moves_the_groups = std::visit(
       []<class M>(M const& own) {
@@ -93,30 +93,18 @@ void group_run::arrived(int /*from*/, group_message const& m) {
   if (moves_the_groups) last_moved_ = now();
   if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && pace_.restart(s->term))
     member_.pace(pace_.per_packet());
+  role::route(from, m, active_root(), host_, member_, out);
 }
 
 // --- events
 
-void group_run::on_lost(int rank, bool killed) {
-  if (killed) host_.from_outside(rank);
-  protocol_run::on_lost(rank, killed);
-}
-
-void group_run::lost(int rank, actions& out) {
-  if (auto* const root = active_root()) root->lost(rank, out);
-  host_.lost(rank, out);
-  member_.lost(rank, out);
-}
-
-void group_run::tick(actions& out) {
-  member_.tick(out);
-  host_.tick(out);
-  if (auto* const root = active_root()) root->tick(out);
-  // The root's watchdog learns that this rank makes progress.
-  auto const n = measures_.tasks_run();
-  if (std::exchange(pieces_told_, n) == n) return;
-  last_moved_ = now();
-  if (!is_root()) out.push_back(role::tell_root{role::hello{member_.call_hash()}});
+// The root's watchdog learns that this rank makes progress.
+void group_run::on_tick(double t) {
+  if (auto const n = measures_.tasks_run(); !over_ && std::exchange(pieces_told_, n) != n) {
+    last_moved_ = t;
+    if (!is_root()) send(root_, role::call_message(role::hello{member_.call_hash()}));
+  }
+  protocol_run::on_tick(t);
 }
 
 void group_run::drained(bool /*early*/) {
@@ -124,7 +112,7 @@ void group_run::drained(bool /*early*/) {
   tell(host_, &role::group_host::stop);
 }
 
-void group_run::performed() {
+void group_run::performed(group_cargo* /*with*/) {
   if (!active_root() || hold_.sink().sunk() < setup_.units || !root_role_->complete()) return;
   call_roll_now(&role::roll_call::done, setup_.units);
 }
@@ -291,7 +279,7 @@ void group_run::idle_work() {
         call_roll_now(&role::roll_call::sink_failed, e->unit, *bad);
       else if (!go_on)
         call_roll_now(&role::roll_call::stop_early);
-      performed();
+      performed(nullptr);
     }
   } catch (...) {
     std::lock_guard const lock(engine_.mutex());

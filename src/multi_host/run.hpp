@@ -34,7 +34,7 @@ class group_run final : public protocol_run<group_protocol> {
  public:
   group_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options);
 
-  void on_lost(int rank, bool killed) override;
+  void on_tick(double t) override;
   /// On the root: drains the sink.
   void idle_work() override;
   [[nodiscard]] std::string state() const override;
@@ -56,9 +56,6 @@ class group_run final : public protocol_run<group_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
-  [[nodiscard]] bool sends(int /*to*/, message const& m) const {
-    return !draining_ || !cargo_hold::carries(m);  // its cargo is dropped
-  }
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int /*to*/, message const& m) { return hold_.pack(m); }
   [[nodiscard]] group_cargo unpack(int /*from*/, message const& m, std::span<std::byte const> body,
@@ -70,15 +67,16 @@ class group_run final : public protocol_run<group_protocol> {
   }
   void pack_totals(std::vector<std::byte>& out);
   void add_totals(int /*from*/, std::span<std::byte const>& in) { clock_.add(group_clock::unpack(in)); }
-  void arrived(int from, message const& m);
-  void route(int from, message const& m, group_cargo& /*with*/, actions& out) {
-    role::route(from, m, active_root(), host_, member_, out);
+  void route(int from, message const& m, group_cargo& with, actions& out);
+  template <class F>
+  void each_role(F const& each) {
+    if (auto* const root = active_root()) each(*root);
+    each(host_);
+    each(member_);
   }
-  void lost(int rank, actions& out);
-  void tick(actions& out);
   void drained(bool early);
   /// Ends the call once the sink has received all units.
-  void performed();
+  void performed(group_cargo* with);
   /// The root's role, unless the run stops or is over; null on the other ranks.
   [[nodiscard]] root_role* active_root() {
     return roll_ && !roll_->stopping() && !roll_->finished() ? &*root_role_ : nullptr;
@@ -89,6 +87,9 @@ class group_run final : public protocol_run<group_protocol> {
     requires requires(cargo_hold& hold, Action& a, group_cargo* with) { hold.act(a, with); }
   void act(Action& a, group_cargo* with) {
     if (!draining_) hold_.act(a, with);
+  }
+  void act(role::group_act::send& a, group_cargo* /*with*/) {
+    if (!draining_ || !cargo_hold::carries(a.what)) send(a.to, std::move(a.what));
   }
   void act(role::group_act::deliver const& a, group_cargo* with);
   void act(role::fail const& a, group_cargo* with);

@@ -221,13 +221,16 @@ void steal_run::add_totals(int /*from*/, std::span<std::byte const>& in) {
   others_.taken_back += bytes::get_varint(in);
 }
 
-void steal_run::received(int /*from*/) {
+void steal_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
+  if (over_) return;
+  protocol_run::receive(from, body, whole);
   share_bound();
   serve();
   check_done();
 }
 
-void steal_run::ticked(double t) {
+void steal_run::on_tick(double t) {
+  if (over_) return;
   share_bound();
   // The root hears that this rank moves: for its watchdog, and to show progress.
   if (auto const n = measures_.tasks_run(); n != tasks_told_) {
@@ -236,6 +239,7 @@ void steal_run::ticked(double t) {
     if (!is_root()) send(root_, steal::progress{n});
   }
   state_debts();  // also while no thread comes by
+  protocol_run::on_tick(t);
 }
 
 // --- compute threads

@@ -37,6 +37,7 @@ class steal_run final : public protocol_run<steal_protocol> {
   steal_run(context& ctx, steal_work& work, schedule::stealing const& how, ring_steal_options const& options,
             merged_result& total);
 
+  void on_tick(double t) override;
   void idle_work() override;
   [[nodiscard]] std::string state() const override;
   /// Call after execute(), however it ended. Saves the recorded state if a checkpoint was
@@ -53,8 +54,7 @@ class steal_run final : public protocol_run<steal_protocol> {
   [[nodiscard]] cargo unpack(int from, message& m, std::span<std::byte const> body, transport::packet& whole);
   void pack_totals(std::vector<std::byte>& out);
   void add_totals(int from, std::span<std::byte const>& in);
-  void received(int from);
-  void ticked(double t);
+  void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
   void drained(bool early);
   void fail(std::string text) { tell(member_, &member::failed, measures_.tasks_run(), std::move(text)); }
 

@@ -201,8 +201,9 @@ transport::packet team_farm_run::pack(int /*to*/, message& m) {
   return body;
 }
 
-result_batch team_farm_run::unpack(int /*from*/, message& m, std::span<std::byte const> body,
+result_batch team_farm_run::unpack(int from, message& m, std::span<std::byte const> body,
                                    transport::packet& whole) {
+  heard(from, m);
   keep_payloads(m, body, whole);
   result_batch batch;
   if (std::holds_alternative<role::team::ended>(m)) {
