@@ -2,7 +2,6 @@
 #include "census.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "protocol_run.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/hash.hpp"
 
 namespace skel::role {
 
@@ -174,61 +172,3 @@ std::vector<statement_of_rank> take_census(context& ctx, census const& c, transp
 }
 
 }  // namespace skel::detail
-
-namespace skel {
-
-namespace {
-
-transport::packet numbers(std::initializer_list<std::uint64_t> all) {
-  transport::packet said;
-  for (auto const n : all) bytes::put_raw(said.body(), n);
-  return said;
-}
-
-}  // namespace
-
-void context::require_same(std::string_view name, std::span<std::byte const> bytes) {
-  xxh3_hasher hasher;
-  hasher.update(bytes);
-  auto const mine = numbers({hasher.value()});
-  auto const differs =
-      [&](std::vector<detail::statement_of_rank> const& all) -> std::optional<role::outcome> {
-    for (auto const& s : all)
-      if (!std::ranges::equal(s.said.bytes(), mine.bytes()))
-        return role::outcome{
-            .how = role::outcome::status::refused,
-            .rank = s.rank,
-            .text = detail::format("{} of rank {} differs from rank {}'s: it must be the same "
-                                   "on all ranks",
-                                   name, s.rank, rank())};
-    return std::nullopt;
-  };
-  detail::take_census(*this, {"require_same", std::string(name), {}, differs, false}, mine);
-}
-
-void context::require_same(std::string_view name, std::string_view text) {
-  require_same(name, std::as_bytes(std::span(text.data(), text.size())));
-}
-
-context context::split(int color, int key) {
-  auto const number = [](int n) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(n)); };
-  auto const all =
-      detail::take_census(*this, {"split", {}, {}, {}, true}, numbers({number(color), number(key)}));
-  struct member {
-    int key, rank;
-    auto operator<=>(member const&) const = default;
-  };
-  std::vector<member> team_of_color;
-  for (auto const& s : all) {
-    auto in = s.said.bytes();
-    if (bytes::get_raw<std::uint64_t>(in) != number(color)) continue;
-    team_of_color.push_back({static_cast<int>(bytes::get_raw<std::int64_t>(in)), s.rank});
-  }
-  std::sort(team_of_color.begin(), team_of_color.end());
-  std::vector<int> ranks;
-  ranks.reserve(team_of_color.size());
-  for (auto const& m : team_of_color) ranks.push_back(m.rank);
-  return team(ranks);
-}
-
-}  // namespace skel

@@ -3,134 +3,36 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <initializer_list>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <tuple>
 
-#include "base/duration.hpp"
 #include "base/format.hpp"
-#include "base/text.hpp"
-#include "context_access.hpp"
-#include "cores.hpp"
-#include "engine.hpp"
-#include "exit_guard.hpp"
-#include "exit_status.hpp"
+#include "census.hpp"
+#include "engine/cores.hpp"
+#include "engine/engine.hpp"
+#include "engine/environment.hpp"
+#include "engine/exit_status.hpp"
+#include "engine/team.hpp"
+#include "engine/warnings.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
-#include "system_host.hpp"
-#include "team.hpp"
-#include "trace_file.hpp"
-#include "warnings.hpp"
-
-namespace skel::detail {
-
-call_slot::call_slot(context const& ctx)
-    : engine_(context_access::engine_of(ctx)),
-      context_(context_access::id(ctx)),
-      number_(engine_.calls().gate().enter(context_, engine_.helper().owns_this_thread())) {
-  guard_exit(engine_, true);
-}
-
-void call_slot::throw_if_nested() const {
-  for (auto const& failure : engine_.calls().gate().take_failures({context_, number_}))
-    throw usage_error(failure.text);
-}
-
-call_slot::~call_slot() {
-  guard_exit(engine_, false);
-  engine_.calls().gate().leave(context_);
-}
-
-}  // namespace skel::detail
 
 namespace skel {
 
 namespace {
 
-char const* environment(char const* name) {
-  char const* const value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
-double parse_seconds(char const* name, char const* text) {
-  try {
-    return detail::parse_duration(text).count();
-  } catch (usage_error const& bad) {
-    throw usage_error(std::string(name) + ": " + bad.what());
-  }
-}
-
-std::optional<bool> yes_or_no(char const* name) {
-  auto const* const text = environment(name);
-  if (text == nullptr) return std::nullopt;
-  std::string_view const word = text;
-  if (word != "yes" && word != "no")
-    throw usage_error(detail::format("{} must be yes or no, found \"{}\"", name, word));
-  return word == "yes";
+transport::packet numbers(std::initializer_list<std::uint64_t> all) {
+  transport::packet said;
+  for (auto const n : all) bytes::put_raw(said.body(), n);
+  return said;
 }
 
 }  // namespace
-
-context_options context_options::from_environment() {
-  context_options o;
-  auto const threads = [](char const* name, int& to) {
-    auto const* const t = environment(name);
-    if (t == nullptr) return;
-    auto const n = detail::to_number<int>(t);
-    if (!n || *n < 1 || *n > detail::most_threads)
-      throw usage_error(
-          detail::format("{} must be a number from 1 to {}, found \"{}\"", name, detail::most_threads, t));
-    to = *n;
-  };
-  threads("SKEL_THREADS", o.threads);
-  threads("SKEL_THREADS_PER_DEVICE", o.threads_per_device);
-  if (auto const* p = environment("SKEL_PROGRESS")) o.progress = observe::parse_progress_mode(p);
-  if (auto const* f = environment("SKEL_TRACE")) {
-    o.trace = {true, f};
-  }
-  if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
-  if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
-    o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
-  if (auto const* h = environment("SKEL_HOST")) {
-    o.host.name = h;
-    try {
-      std::ignore = detail::expand_disk(o.host.name, "", 0);
-    } catch (usage_error const& bad) {
-      throw usage_error(std::string("SKEL_HOST: ") + bad.what());
-    }
-  }
-  if (auto const* c = environment("SKEL_CLUSTER")) o.host.cluster = c;
-  if (auto const* l = environment("SKEL_HOST_LOAD")) {
-    auto const load = detail::to_number<double>(l);
-    if (!load || !std::isfinite(*load) || *load < 0)
-      throw usage_error(detail::format("SKEL_HOST_LOAD must be a number of at least 0, found \"{}\"", l));
-    o.host.load = *load;
-  }
-  o.check.inputs = yes_or_no("SKEL_CHECK_INPUTS");
-  o.check.tasks = yes_or_no("SKEL_CHECK_TASKS");
-  return o;
-}
-
-std::string detail::system_host_name() {
-  char name[256] = "";
-  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
-  return name;
-}
-
-void detail::check_trace_file(context_options const& options) {
-  if (options.trace.file.empty()) return;
-  try {
-    observe::check_trace_file(options.trace.file);
-  } catch (error const& bad) {
-    auto const* const variable = environment("SKEL_TRACE");
-    bool const from_environment = variable != nullptr && options.trace.file == variable;
-    throw usage_error(std::string(from_environment ? "SKEL_TRACE: " : "trace.file: ") + bad.what());
-  }
-}
 
 context::context(context_options options) {
   detail::check_trace_file(options);
@@ -247,6 +149,50 @@ context context::make_team(std::span<int const> ranks, std::uint64_t number) con
   }
   other.team_ = std::make_shared<detail::team const>(std::move(wire));
   return other;
+}
+
+void context::require_same(std::string_view name, std::span<std::byte const> bytes) {
+  xxh3_hasher hasher;
+  hasher.update(bytes);
+  auto const mine = numbers({hasher.value()});
+  auto const differs =
+      [&](std::vector<detail::statement_of_rank> const& all) -> std::optional<role::outcome> {
+    for (auto const& s : all)
+      if (!std::ranges::equal(s.said.bytes(), mine.bytes()))
+        return role::outcome{
+            .how = role::outcome::status::refused,
+            .rank = s.rank,
+            .text = detail::format("{} of rank {} differs from rank {}'s: it must be the same "
+                                   "on all ranks",
+                                   name, s.rank, rank())};
+    return std::nullopt;
+  };
+  detail::take_census(*this, {"require_same", std::string(name), {}, differs, false}, mine);
+}
+
+void context::require_same(std::string_view name, std::string_view text) {
+  require_same(name, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+context context::split(int color, int key) {
+  auto const number = [](int n) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(n)); };
+  auto const all =
+      detail::take_census(*this, {"split", {}, {}, {}, true}, numbers({number(color), number(key)}));
+  struct member {
+    int key, rank;
+    auto operator<=>(member const&) const = default;
+  };
+  std::vector<member> team_of_color;
+  for (auto const& s : all) {
+    auto in = s.said.bytes();
+    if (bytes::get_raw<std::uint64_t>(in) != number(color)) continue;
+    team_of_color.push_back({static_cast<int>(bytes::get_raw<std::int64_t>(in)), s.rank});
+  }
+  std::sort(team_of_color.begin(), team_of_color.end());
+  std::vector<int> ranks;
+  ranks.reserve(team_of_color.size());
+  for (auto const& m : team_of_color) ranks.push_back(m.rank);
+  return team(ranks);
 }
 
 void context::leave(int code) { detail::end_process(engine_->rank(), code); }

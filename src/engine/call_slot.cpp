@@ -1,5 +1,3 @@
-#include "exit_guard.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +5,9 @@
 #include <mutex>
 #include <vector>
 
+#include "context_access.hpp"
 #include "engine.hpp"
+#include "skel/error.hpp"
 
 namespace skel::detail {
 
@@ -34,8 +34,8 @@ void at_exit() {
   if (of != nullptr) of->end_by_exit();
 }
 
-}  // namespace
-
+// Marks the beginning or end of a call. During a call, exit() ends the process as described at
+// engine::end_by_exit(): it would end the rank with the code of a task and no result.
 void guard_exit(engine& of, bool begins) {
   static bool const installed = std::atexit(&at_exit) == 0;
   static_cast<void>(installed);
@@ -48,6 +48,25 @@ void guard_exit(engine& of, bool begins) {
              at != all.engines.end()) {
     all.engines.erase(at);
   }
+}
+
+}  // namespace
+
+call_slot::call_slot(context const& ctx)
+    : engine_(context_access::engine_of(ctx)),
+      context_(context_access::id(ctx)),
+      number_(engine_.calls().gate().enter(context_, engine_.helper().owns_this_thread())) {
+  guard_exit(engine_, true);
+}
+
+void call_slot::throw_if_nested() const {
+  for (auto const& failure : engine_.calls().gate().take_failures({context_, number_}))
+    throw usage_error(failure.text);
+}
+
+call_slot::~call_slot() {
+  guard_exit(engine_, false);
+  engine_.calls().gate().leave(context_);
 }
 
 }  // namespace skel::detail

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "system_host.hpp"
+#include "environment.hpp"
 
 namespace skel::detail {
 

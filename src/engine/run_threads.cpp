@@ -10,10 +10,9 @@
 #include "context_access.hpp"
 #include "cores.hpp"
 #include "engine.hpp"
+#include "environment.hpp"
 #include "run_body.hpp"
 #include "skel/error.hpp"
-#include "system_host.hpp"
-#include "trace_file.hpp"
 #include "transport/queues.hpp"
 
 namespace skel {

@@ -1,0 +1,103 @@
+#include "environment.hpp"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "base/duration.hpp"
+#include "base/format.hpp"
+#include "base/text.hpp"
+#include "cores.hpp"
+#include "disks/disk_host.hpp"
+#include "skel/error.hpp"
+
+namespace skel {
+
+namespace {
+
+char const* environment(char const* name) {
+  char const* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+double parse_seconds(char const* name, char const* text) {
+  try {
+    return detail::parse_duration(text).count();
+  } catch (usage_error const& bad) {
+    throw usage_error(std::string(name) + ": " + bad.what());
+  }
+}
+
+std::optional<bool> yes_or_no(char const* name) {
+  auto const* const text = environment(name);
+  if (text == nullptr) return std::nullopt;
+  std::string_view const word = text;
+  if (word != "yes" && word != "no")
+    throw usage_error(detail::format("{} must be yes or no, found \"{}\"", name, word));
+  return word == "yes";
+}
+
+}  // namespace
+
+context_options context_options::from_environment() {
+  context_options o;
+  auto const threads = [](char const* name, int& to) {
+    auto const* const t = environment(name);
+    if (t == nullptr) return;
+    auto const n = detail::to_number<int>(t);
+    if (!n || *n < 1 || *n > detail::most_threads)
+      throw usage_error(
+          detail::format("{} must be a number from 1 to {}, found \"{}\"", name, detail::most_threads, t));
+    to = *n;
+  };
+  threads("SKEL_THREADS", o.threads);
+  threads("SKEL_THREADS_PER_DEVICE", o.threads_per_device);
+  if (auto const* p = environment("SKEL_PROGRESS")) o.progress = observe::parse_progress_mode(p);
+  if (auto const* f = environment("SKEL_TRACE")) {
+    o.trace = {true, f};
+  }
+  if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
+  if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
+    o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
+  if (auto const* h = environment("SKEL_HOST")) {
+    o.host.name = h;
+    try {
+      std::ignore = detail::expand_disk(o.host.name, "", 0);
+    } catch (usage_error const& bad) {
+      throw usage_error(std::string("SKEL_HOST: ") + bad.what());
+    }
+  }
+  if (auto const* c = environment("SKEL_CLUSTER")) o.host.cluster = c;
+  if (auto const* l = environment("SKEL_HOST_LOAD")) {
+    auto const load = detail::to_number<double>(l);
+    if (!load || !std::isfinite(*load) || *load < 0)
+      throw usage_error(detail::format("SKEL_HOST_LOAD must be a number of at least 0, found \"{}\"", l));
+    o.host.load = *load;
+  }
+  o.check.inputs = yes_or_no("SKEL_CHECK_INPUTS");
+  o.check.tasks = yes_or_no("SKEL_CHECK_TASKS");
+  return o;
+}
+
+std::string detail::system_host_name() {
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
+  return name;
+}
+
+void detail::check_trace_file(context_options const& options) {
+  if (options.trace.file.empty()) return;
+  try {
+    observe::check_trace_file(options.trace.file);
+  } catch (error const& bad) {
+    auto const* const variable = environment("SKEL_TRACE");
+    bool const from_environment = variable != nullptr && options.trace.file == variable;
+    throw usage_error(std::string(from_environment ? "SKEL_TRACE: " : "trace.file: ") + bad.what());
+  }
+}
+
+}  // namespace skel
