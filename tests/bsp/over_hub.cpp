@@ -193,7 +193,7 @@ struct deadly_circle : splitting_circle {
   // Kills the last surviving rank. Its place equals its rank, because only higher ranks have died.
   void die(int rank, int size) const {
     if (rank == 0 || rank + 1 != size) return;
-    std::this_thread::sleep_for(50ms);  // the hub drops a dead rank's latest messages
+    std::this_thread::sleep_for(200ms);  // the hub drops what the others have not received yet
     job->kill(rank);
   }
 };
