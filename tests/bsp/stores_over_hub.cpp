@@ -216,7 +216,7 @@ TEST_CASE("what was saved of later calls is void when a bsp call goes on") {
   circle program;
   program.event = [&](int, std::uint64_t n) {
     if (n == 12) stop.request_stop();
-    std::this_thread::sleep_for(n < 12 ? 0ms : 20ms);
+    std::this_thread::sleep_for(n < 12 ? 0ms : 100ms);  // until the stop has come
   };
   three_calls const first(program, stopping);
   CHECK(first.stopped);
