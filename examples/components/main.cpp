@@ -34,17 +34,15 @@ struct options {
 };
 
 void add_options(CLI::App& app, options& o) {
+  using namespace skel::program;
   app.add_option("GRAPH", o.file,
                  "an edge list (SNAP, .el), Matrix Market, GAPBS's .sg or .skel-edges; gzipped or not");
-  app.add_option("--generate", o.formula,
-                 "or: uniform:n=,m=,seed=, kronecker:scale=,degree=,seed=, grid:width=,height=,seed=")
-      ->type_name("SPEC");
-  app.add_option("--nodes", o.nodes, "number of nodes, if the file does not state it")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, most_nodes));
+  option(app, "--generate SPEC", o.formula,
+         "or: uniform:n=,m=,seed=, kronecker:scale=,degree=,seed=, grid:width=,height=,seed=");
+  option(app, "--nodes N", o.nodes, "number of nodes, if the file does not state it",
+         CLI::Range(std::uint64_t{1}, most_nodes));
   app.add_flag("--sweep", o.sweep, "run a grid of small sizes; with --samples, skel-model can fit them");
-  app.add_option("--write-graph", o.write_graph, "also write the graph in binary form")
-      ->type_name("FILE.skel-edges");
+  option(app, "--write-graph FILE.skel-edges", o.write_graph, "also write the graph in binary form");
   auto const choice = [&](std::string const& name, std::string& value, std::vector<std::string> const& known,
                           std::string const& text) {
     return app.add_option(name, value, text)

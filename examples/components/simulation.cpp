@@ -74,46 +74,30 @@ class simulation final : public skel::program::simulated_job {
  public:
   [[nodiscard]] std::string skeleton() const override { return "divide_and_conquer"; }
   void add_options(CLI::App& app) override {
+    using namespace skel::program;
     auto const group = "divide_and_conquer: connected components";
     auto const choice = [&](char const* name, std::string& value, std::vector<std::string> const& known,
                             char const* text) {
       app.add_option(name, value, text)->capture_default_str()->check(CLI::IsMember(known))->group(group);
     };
-    app.add_option("--generate", graphs_, "graph, as in skel-components; may be repeated")
-        ->type_name("SPEC")
-        ->allow_extra_args(false)
-        ->group(group);
-    app.add_option("--repetitions", repetitions_, "runs of every graph; each adds a line to --samples")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1'000'000))
-        ->group(group);
+    option(app, "--generate SPEC", graphs_, "graph, as in skel-components; may be repeated", in_group{group})
+        ->allow_extra_args(false);
+    option(app, "--repetitions", repetitions_, "runs of every graph; each adds a line to --samples",
+           shown_default, CLI::Range(1, 1'000'000), in_group{group});
     choice("--kind", kind_, {"hypercube", "tree", "embarrassing"},
            "structure in which ranks divide and combine");
     choice("--local", local_, {"union-find", "dfs"}, "algorithm of a single rank");
     choice("--exchange", exchange_, {"cheapest", "dense"}, "encoding that partners exchange");
-    app.add_option("--measurements", measurements_, "runs of each block of the job; its cost is the median")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000))
-        ->group(group);
-    app.add_option("--cost-scale", cost_scale_, "factor of the measured cost of a block")
-        ->type_name("X")
-        ->capture_default_str()
-        ->check(CLI::Range(1e-6, 1e6))
-        ->group(group);
-    app.add_option("--noise", noise_, "relative standard deviation of each block's cost, drawn with --seed")
-        ->type_name("X")
-        ->capture_default_str()
-        ->check(CLI::Range(0.0, 0.3))
-        ->group(group);
-    app.add_option("--record", record_,
-                   "write the cost of each block, so that the run can be repeated exactly")
-        ->type_name("FILE.csv")
-        ->group(group);
-    app.add_option("--replay", replay_, "read the costs of blocks from a recorded file")
-        ->type_name("FILE.csv")
-        ->check(CLI::ExistingFile)
-        ->group(group);
+    option(app, "--measurements N", measurements_, "runs of each block of the job; its cost is the median",
+           shown_default, CLI::Range(1, 1000), in_group{group});
+    option(app, "--cost-scale X", cost_scale_, "factor of the measured cost of a block", shown_default,
+           CLI::Range(1e-6, 1e6), in_group{group});
+    option(app, "--noise X", noise_, "relative standard deviation of each block's cost, drawn with --seed",
+           shown_default, CLI::Range(0.0, 0.3), in_group{group});
+    option(app, "--record FILE.csv", record_,
+           "write the cost of each block, so that the run can be repeated exactly", in_group{group});
+    option(app, "--replay FILE.csv", replay_, "read the costs of blocks from a recorded file",
+           CLI::ExistingFile, in_group{group});
     skel::program::rarely_used(
         app, {"--repetitions", "--measurements", "--cost-scale", "--noise", "--record", "--replay"});
   }

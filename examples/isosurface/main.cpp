@@ -39,28 +39,25 @@ struct options {
 };
 
 void add_surface_options(CLI::App& app, options& o) {
+  using namespace skel::program;
   auto& s = o.surface;
-  app.add_option("--iso", s.values, "values of the surfaces: V,V,...")->delimiter(',');
-  app.add_option("--order", s.order, "1: linear between nodes; 3: smooth tricubic cells")
-      ->capture_default_str()
-      ->check(CLI::IsMember({1, 3}));
-  app.add_option("--grid", s.step,
-                 "samples per node in x and y; 3 gives the 4 x 4 pixels per cell of [Bajaj93]")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--differences", o.differences,
-                 "order of the differences: 2 or 4; paper: 2, and 1 at the ends")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"2", "4", "paper"}));
-  app.add_option("--level", o.level, "order 3: number of halvings of cells along each axis")
-      ->default_str(std::to_string(s.level))
-      ->check(CLI::Range(0, most_level));
+  option(app, "--iso", s.values, "values of the surfaces: V,V,...", comma_list);
+  option(app, "--order", s.order, "1: linear between nodes; 3: smooth tricubic cells", shown_default,
+         CLI::IsMember({1, 3}));
+  option(app, "--grid", s.step, "samples per node in x and y; 3 gives the 4 x 4 pixels per cell of [Bajaj93]",
+         shown_default, CLI::Range(1, 1024));
+  option(app, "--differences", o.differences, "order of the differences: 2 or 4; paper: 2, and 1 at the ends",
+         shown_default, CLI::IsMember({"2", "4", "paper"}));
+  option(app, "--level", o.level, "order 3: number of halvings of cells along each axis",
+         CLI::Range(0, most_level))
+      ->default_str(std::to_string(s.level));
   app.add_option("--tolerance", o.tolerance,
                  "order 3: as few triangles as stay about this close to the surface; reads the volume twice")
       ->excludes("--level");
 }
 
 void add_options(CLI::App& app, options& o) {
+  using namespace skel::program;
   app.add_option(
       "VOLUME", o.file,
       "volume: .vti, .vtr, .nc, .h5, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of "
@@ -70,13 +67,12 @@ void add_options(CLI::App& app, options& o) {
                  "each also as NAME:AxBxC");
   app.add_option("--variable,--array", o.choice.variable,
                  "variable of a .nc or .h5, array of the points of a .vti or .vtr");
-  app.add_option("--time", o.choice.time, "index of the time of a file that has several")
-      ->capture_default_str()
-      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
+  option(app, "--time", o.choice.time, "index of the time of a file that has several", shown_default,
+         CLI::Range(0, std::numeric_limits<int>::max()));
   app.add_flag("--list", o.list, "print the variables of VOLUME and their sizes, compute nothing");
   add_surface_options(app, o);
-  app.add_option("--group-size", o.group_size, "ranks per group, or auto: determined from the first layers")
-      ->capture_default_str();
+  option(app, "--group-size", o.group_size, "ranks per group, or auto: determined from the first layers",
+         shown_default);
   app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help other groups");
   app.add_flag("--no-split", o.no_split,
                "ranks of finished groups help, but do not take over unstarted layers");

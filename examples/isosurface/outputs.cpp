@@ -9,6 +9,7 @@
 #include "mesh_picture.hpp"
 #include "picture_size.hpp"
 #include "ply.hpp"
+#include "program/help.hpp"
 #include "program/paths.hpp"
 #include "program/text.hpp"
 
@@ -28,16 +29,14 @@ void write_mesh(std::string const& path, mesh const& surfaces) {
 bool is_in_parts(std::string const& mesh_path) { return skel::program::lower(mesh_path).ends_with(".pvtp"); }
 
 void add_output_options(CLI::App& app, output_options& o) {
+  using namespace skel::program;
   app.add_option("--preview", o.preview,
                  "write a picture of the surfaces, rendered on all ranks (.png, .ppm, .pfm)");
-  app.add_option("--preview-size", o.preview_size, "size of the picture in pixels, WIDTHxHEIGHT")
-      ->capture_default_str();
-  app.add_option("--preview-azimuth", o.view.azimuth, "viewing direction: degrees from x towards y")
-      ->capture_default_str()
-      ->check(CLI::Range(-360.0, 360.0));
-  app.add_option("--preview-elevation", o.view.elevation, "viewing direction: degrees above the xy plane")
-      ->capture_default_str()
-      ->check(CLI::Range(-90.0, 90.0));
+  option(app, "--preview-size", o.preview_size, "size of the picture in pixels, WIDTHxHEIGHT", shown_default);
+  option(app, "--preview-azimuth", o.view.azimuth, "viewing direction: degrees from x towards y",
+         shown_default, CLI::Range(-360.0, 360.0));
+  option(app, "--preview-elevation", o.view.elevation, "viewing direction: degrees above the xy plane",
+         shown_default, CLI::Range(-90.0, 90.0));
   app.add_flag("!--preview-whole", o.view.cut_open, "do not cut away the octant next to the eye");
   app.add_option("--model", o.model, "write the piecewise polynomial model, for skel-isosurface-eval");
   app.add_option("--trace-costs", o.trace_costs,

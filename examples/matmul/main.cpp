@@ -17,19 +17,13 @@ namespace {
 using namespace matmul;
 
 void add_options(CLI::App& app, sizes& o) {
-  app.add_option("--size", o.order, "rows and columns of the matrices")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100000));
-  app.add_option("--panel", o.width, "rows per superstep")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100000));
-  app.add_option("--rounds", o.rounds, "how often to add the product, for longer runs")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--idle-ranks", o.idle,
-                 "the last N ranks compute nothing and only store (--store ranks:DIR)")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 100000));
+  using namespace skel::program;
+  option(app, "--size", o.order, "rows and columns of the matrices", shown_default, CLI::Range(1, 100000));
+  option(app, "--panel", o.width, "rows per superstep", shown_default, CLI::Range(1, 100000));
+  option(app, "--rounds", o.rounds, "how often to add the product, for longer runs", shown_default,
+         CLI::Range(1, 1000000));
+  option(app, "--idle-ranks", o.idle, "the last N ranks compute nothing and only store (--store ranks:DIR)",
+         shown_default, CLI::Range(0, 100000));
 }
 
 skel::program::run_outcome multiply(skel::context& ctx, skel::program::common_options const& common,

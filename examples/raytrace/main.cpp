@@ -11,7 +11,7 @@
 #include "nff.hpp"
 #include "picture_size.hpp"
 #include "pixels.hpp"
-#include "program/preview.hpp"
+#include "preview.hpp"
 #include "program/run_program.hpp"
 #include "skel/hash.hpp"
 #include "skel/skel.hpp"
@@ -23,6 +23,12 @@ using namespace raytrace;
 using picture::check_image_name;
 using picture::image;
 
+// --from, --at, --up and --angle, which replace the scene's own.
+struct eye_options {
+  std::vector<double> from, at, up;
+  std::optional<double> angle;
+};
+
 struct options {
   std::string file;
   std::string spd;
@@ -30,8 +36,7 @@ struct options {
   int depth = 5;
   double brightness = 2;
   std::string view = "balanced";
-  std::vector<double> from, at, up;
-  std::optional<double> angle;
+  eye_options eye;
   std::string accelerator = "bvh";
   std::string unit = "rows";
   std::string preview;
@@ -41,49 +46,32 @@ struct options {
 };
 
 void add_options(CLI::App& app, options& o) {
+  using namespace skel::program;
   app.add_option("SCENE", o.file, "scene to render, in the Neutral File Format (.nff)");
-  app.add_option("--scene", o.spd,
-                 "scene of the Standard Procedural Databases: balls[:4], gears[:4][,ks=0.2], tetra[:6]")
-      ->type_name("NAME");
-  app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT [the scene's]")
-      ->type_name("WxH");
-  app.add_option("--depth", o.depth, "generations of rays including the primary ones")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
-  app.add_option("--brightness", o.brightness,
-                 "factor of lights without a colour: 1 is SPD's rule sqrt(L)/(2L), 2 matches SPD's published "
-                 "pictures")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--view", o.view,
-                 "balanced: the scene's own view; biased: objects crowd one side of the picture")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"balanced", "biased"}));
-  app.add_option("--from", o.from, "eye point [the scene's]")
-      ->type_name("X,Y,Z")
-      ->delimiter(',')
-      ->expected(3);
-  app.add_option("--at", o.at, "target point [the scene's]")->type_name("X,Y,Z")->delimiter(',')->expected(3);
-  app.add_option("--up", o.up, "upward direction [the scene's]")
-      ->type_name("X,Y,Z")
-      ->delimiter(',')
-      ->expected(3);
-  app.add_option("--angle", o.angle, "angle of view in degrees [the scene's]")
-      ->check(CLI::Range(0.001, 179.0));
-  app.add_option("--accelerator", o.accelerator,
-                 "bvh, slabs (Kay and Kajiya) or brute; all give the same picture to the bit")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"bvh", "slabs", "brute"}));
-  app.add_option("--unit", o.unit, "unit of work: rows, or tiles of N x N pixels")
-      ->type_name("rows|tiles:N")
-      ->capture_default_str();
-  app.add_option("--preview", o.preview, "picture file, rewritten as results arrive (.png, .ppm, .pfm)")
-      ->type_name("FILE");
-  app.add_option("--write-scene", o.write_scene, "also write the scene as an NFF file")
-      ->type_name("FILE.nff");
-  app.add_option("--unit-costs", o.unit_costs,
-                 "write the seconds of each unit, one per line, for skel-simulate")
-      ->type_name("FILE");
+  option(app, "--scene NAME", o.spd,
+         "scene of the Standard Procedural Databases: balls[:4], gears[:4][,ks=0.2], tetra[:6]");
+  option(app, "--size WxH", o.size, "size of the picture in pixels, WIDTHxHEIGHT [the scene's]");
+  option(app, "--depth", o.depth, "generations of rays including the primary ones", shown_default,
+         CLI::Range(1, 64));
+  option(app, "--brightness", o.brightness,
+         "factor of lights without a colour: 1 is SPD's rule sqrt(L)/(2L), 2 matches SPD's published "
+         "pictures",
+         shown_default, CLI::Range(0.0, 1e6));
+  option(app, "--view", o.view,
+         "balanced: the scene's own view; biased: objects crowd one side of the picture", shown_default,
+         CLI::IsMember({"balanced", "biased"}));
+  option(app, "--from X,Y,Z", o.eye.from, "eye point [the scene's]", comma_list)->expected(3);
+  option(app, "--at X,Y,Z", o.eye.at, "target point [the scene's]", comma_list)->expected(3);
+  option(app, "--up X,Y,Z", o.eye.up, "upward direction [the scene's]", comma_list)->expected(3);
+  option(app, "--angle", o.eye.angle, "angle of view in degrees [the scene's]", CLI::Range(0.001, 179.0));
+  option(app, "--accelerator", o.accelerator,
+         "bvh, slabs (Kay and Kajiya) or brute; all give the same picture to the bit", shown_default,
+         CLI::IsMember({"bvh", "slabs", "brute"}));
+  option(app, "--unit rows|tiles:N", o.unit, "unit of work: rows, or tiles of N x N pixels", shown_default);
+  option(app, "--preview FILE", o.preview, "picture file, rewritten as results arrive (.png, .ppm, .pfm)");
+  option(app, "--write-scene FILE.nff", o.write_scene, "also write the scene as an NFF file");
+  option(app, "--unit-costs FILE", o.unit_costs,
+         "write the seconds of each unit, one per line, for skel-simulate");
   app.add_flag("--costs", o.costs, "time every pixel and print mean and variance of pixel and row costs");
   skel::program::rarely_used(
       app, {"--brightness", "--from", "--at", "--up", "--angle", "--write-scene", "--unit-costs", "--costs"});
@@ -96,10 +84,10 @@ scene load_scene(options const& o) {
     throw skel::usage_error("expected one scene: a file SCENE.nff, or --scene balls, gears or tetra");
   scene world = o.spd.empty() ? read_nff(o.file) : make_spd(o.spd);
   if (o.view == "biased") world.view = biased(world.view);
-  if (!o.from.empty()) world.view.from = to_vector(o.from);
-  if (!o.at.empty()) world.view.at = to_vector(o.at);
-  if (!o.up.empty()) world.view.up = to_vector(o.up);
-  if (o.angle) world.view.angle = *o.angle;
+  if (!o.eye.from.empty()) world.view.from = to_vector(o.eye.from);
+  if (!o.eye.at.empty()) world.view.at = to_vector(o.eye.at);
+  if (!o.eye.up.empty()) world.view.up = to_vector(o.eye.up);
+  if (o.eye.angle) world.view.angle = *o.eye.angle;
   return world;
 }
 
@@ -190,7 +178,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
     all.picture = image(how.width, how.height);
     all.unit_seconds.resize(units.size());
   }
-  skel::program::preview preview(ctx.is_root() ? o.preview : "", [&](skel::atomic_file& file) {
+  raytrace::preview preview(ctx.is_root() ? o.preview : "", [&](skel::atomic_file& file) {
     file.write(encode_image(o.preview, all.picture));
   });
   auto farm = common.farm();

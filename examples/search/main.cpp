@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -27,24 +26,17 @@ struct options {
 };
 
 void add_options(CLI::App& app, options& o) {
-  app.add_option(
-         "--tree", o.tree,
+  using namespace skel::program;
+  option(app, "--tree NAME", o.tree,
          "tree of the UTS benchmark: T1, T2, T3, T4, T5 (4 million nodes each), T1L, T3L (100 million), or "
-         "geometric, binomial, hybrid with UTS's parameters: geometric:shape=fixed,d=10,b=4,r=19")
-      ->type_name("NAME");
-  app.add_option("--queens", o.queens, "count placements of N queens on an N x N board")
-      ->type_name("N")
-      ->check(CLI::Range(1U, most_queens));
-  app.add_option("--take", o.take, "tasks given to a thief: one, or half of the waiting tasks")
-      ->type_name("one|half")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"one", "half"}))
-      ->group("Parallel run");
-  app.add_option("--order", o.order, "order in which a thief asks its victims along the ring")
-      ->type_name("successors|predecessors|doubling")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"successors", "predecessors", "doubling"}))
-      ->group("Parallel run");
+         "geometric, binomial, hybrid with UTS's parameters: geometric:shape=fixed,d=10,b=4,r=19");
+  option(app, "--queens N", o.queens, "count placements of N queens on an N x N board",
+         CLI::Range(1U, most_queens));
+  option(app, "--take one|half", o.take, "tasks given to a thief: one, or half of the waiting tasks",
+         shown_default, CLI::IsMember({"one", "half"}), in_group{"Parallel run"});
+  option(app, "--order successors|predecessors|doubling", o.order,
+         "order in which a thief asks its victims along the ring", shown_default,
+         CLI::IsMember({"successors", "predecessors", "doubling"}), in_group{"Parallel run"});
 }
 
 /// A text of everything that the result depends on, for checkpoints: the tree itself, not its name.

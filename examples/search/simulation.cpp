@@ -5,6 +5,7 @@
 #include <array>
 
 #include "jobs.hpp"
+#include "program/help.hpp"
 #include "skel/sim/run.hpp"
 
 namespace search {
@@ -23,9 +24,9 @@ class simulation final : public skel::program::simulated_job {
  public:
   [[nodiscard]] std::string skeleton() const override { return "ring_steal"; }
   void add_options(CLI::App& app) override {
-    app.add_option("--tree", tree_, "UTS tree to search, as in skel-search; --costs gives the cost of a node")
-        ->capture_default_str()
-        ->group("ring_steal: search of a tree");
+    using namespace skel::program;
+    option(app, "--tree", tree_, "UTS tree to search, as in skel-search; --costs gives the cost of a node",
+           shown_default, in_group{"ring_steal: search of a tree"});
   }
   std::function<void(skel::context&)> start(skel::program::simulation_settings const& settings,
                                             skel::program::simulation_result& out) override {

@@ -20,6 +20,10 @@ bool is_tiny(std::string_view number) {
   return std::clamp(power, -huge, huge) + point - first < 0;
 }
 
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+}
+
 bool read_line(std::istream& in, std::string& line) {
   if (!std::getline(in, line)) return false;
   if (line.ends_with('\r')) line.pop_back();

@@ -64,6 +64,13 @@ bool read_line(std::istream& in, std::string& line);
 /// Replaces the capitals of ASCII.
 [[nodiscard]] std::string lower(std::string_view text);
 
+/// Whether a byte of UTF-8 begins a character.
+[[nodiscard]] constexpr bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+/// The number of characters, not bytes, of UTF-8.
+[[nodiscard]] std::size_t columns(std::string_view text);
+
 /// Returns a word for an error message: shortened, with ? for all bytes that ASCII does not print.
 [[nodiscard]] std::string printable(std::string_view word);
 

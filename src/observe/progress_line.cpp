@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
 
@@ -23,18 +24,12 @@ constexpr std::size_t smallest_bar = 10;
 constexpr std::size_t largest_bar = 40;
 constexpr std::size_t bar_frame = 4;  // two blanks and two brackets
 
-// Counts columns, not bytes: labels may be UTF-8.
-std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
+using detail::columns;
 
 std::string_view first_columns(std::string_view text, std::size_t count) {
   std::size_t end = 0;
-  for (; end < text.size(); ++end) {
-    bool const begins_a_character = (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
-    if (begins_a_character && count-- == 0) break;
-  }
+  for (; end < text.size(); ++end)
+    if (detail::begins_character(text[end]) && count-- == 0) break;
   return text.substr(0, end);
 }
 

@@ -18,48 +18,25 @@ std::string json_text(std::string const& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-}  // namespace
-
-char const* name(activity what) {
-  switch (what) {
-    case activity::compute:
-      return "compute";
-    case activity::idle:
-      return "idle";
-    case activity::send:
-      return "send";
-    case activity::receive:
-      return "receive";
-    case activity::sink:
-      return "sink";
-    case activity::steal:
-      return "steal";
-    case activity::loss:
-      return "loss";
-  }
-  return "unknown";
-}
-
-namespace {
-
 std::string arguments(trace_span const& span) {
-  switch (span.what) {
-    case activity::compute:
-    case activity::sink:
-      return detail::format(R"({{"first_task":{},"tasks":{}}})", span.first_task, span.count);
-    case activity::send:
-    case activity::receive:
-    case activity::steal:
-      return detail::format(R"({{"peer":{},"bytes":{}}})", span.first_task, span.count);
-    case activity::loss:
-      return detail::format(R"({{"rank":{}}})", span.first_task);
-    case activity::idle:
-      break;
-  }
-  return "{}";
+  auto const& text = text_of(span.what);
+  if (text.first == nullptr) return "{}";
+  auto all = detail::format(R"({{"{}":{})", text.first, span.first_task);
+  if (text.count != nullptr) detail::append_format(all, R"(,"{}":{})", text.count, span.count);
+  return all + '}';
 }
 
 }  // namespace
+
+// Messages and the sink have separate lanes, because any idle thread handles them.
+activity_text const& text_of(activity what) {
+  static constexpr activity_text texts[] = {
+      {"compute", nullptr, "first_task", "tasks"}, {"idle", nullptr, nullptr, nullptr},
+      {"send", "messages", "peer", "bytes"},       {"receive", "messages", "peer", "bytes"},
+      {"sink", "sink", "first_task", "tasks"},     {"steal", "messages", "peer", "bytes"},
+      {"loss", "messages", "rank", nullptr}};
+  return texts[static_cast<std::size_t>(what)];
+}
 
 bool is_moment(activity what) { return what == activity::steal || what == activity::loss; }
 
@@ -74,20 +51,9 @@ std::map<int, process_row> processes(std::span<rank_trace const> traces) {
   return rows;
 }
 
-// Compute threads have numbers. Messages and the sink have separate lanes, because any idle thread
-// handles them.
 std::string lane_name(std::uint32_t lane, activity what) {
-  switch (what) {
-    case activity::send:
-    case activity::receive:
-    case activity::steal:
-    case activity::loss:
-      return "messages";
-    case activity::sink:
-      return "sink";
-    default:
-      return detail::format("thread {}", lane);
-  }
+  auto const* const name = text_of(what).lane;
+  return name != nullptr ? name : detail::format("thread {}", lane);
 }
 
 std::string process_name(int rank, process_row const& row) {
@@ -127,13 +93,15 @@ void write_spans(atomic_file& file, rank_trace const& trace) {
     detail::append_format(line,
                           ",\n"
                           R"({{"name":"{}","cat":{},"pid":{},"tid":{},"ts":{:.3f},)",
-                          name(span.what), category, trace.rank, span.thread, begin * microseconds);
+                          text_of(span.what).name, category, trace.rank, span.thread, begin * microseconds);
     line += is_moment(span.what) ? R"("ph":"i","s":"t",)"
                                  : detail::format(R"("ph":"X","dur":{:.3f},)", duration * microseconds);
     detail::append_format(line, R"("args":{}}})", arguments(span));
     file.write(line);
   }
 }
+
+bool is_otf2(std::string const& path) { return path.ends_with(".otf2"); }
 
 }  // namespace
 
@@ -150,10 +118,6 @@ void write_chrome_trace(std::string const& path, std::span<rank_trace const> tra
   file.write("\n]}\n");
   file.commit();
 }
-
-namespace {
-bool is_otf2(std::string const& path) { return path.ends_with(".otf2"); }
-}  // namespace
 
 void write_trace(std::string const& path, std::span<rank_trace const> traces) {
   is_otf2(path) ? write_otf2_trace(path, traces) : write_chrome_trace(path, traces);

@@ -10,8 +10,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <numeric>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -185,7 +188,9 @@ class otf2_writer {
     OTF2_LocationRef id;
     std::uint64_t events;
   };
-  enum attribute : OTF2_AttributeRef { first_task, tasks, peer, bytes, run };
+  // Attributes of a span, by their positions, and one that names the run.
+  static constexpr char const* numbers[] = {"first_task", "tasks", "peer", "bytes"};
+  static constexpr OTF2_AttributeRef run = std::size(numbers);
   static constexpr OTF2_CommRef all_ranks = 0;
 
   void check(OTF2_ErrorCode code) const {
@@ -197,23 +202,13 @@ class otf2_writer {
   }
 
   void describe(OTF2_AttributeList* list, lane_span const& s) {
-    auto const number = [&](attribute which, std::uint64_t value) {
-      check(OTF2_AttributeList_AddUint64(list, which, value));
+    auto const number = [&](char const* label, std::uint64_t value) {
+      for (std::size_t which = 0; label != nullptr && which < run; ++which)
+        if (std::string_view(label) == numbers[which])
+          check(OTF2_AttributeList_AddUint64(list, static_cast<OTF2_AttributeRef>(which), value));
     };
-    switch (s.span->what) {
-      case activity::compute:
-      case activity::sink:
-        number(first_task, s.span->first_task);
-        number(tasks, s.span->count);
-        break;
-      case activity::send:
-      case activity::receive:
-        number(peer, s.span->first_task);
-        number(bytes, s.span->count);
-        break;
-      default:
-        break;
-    }
+    number(text_of(s.span->what).first, s.span->first_task);
+    number(text_of(s.span->what).count, s.span->count);
     check(OTF2_AttributeList_AddStringRef(list, run, text(s.of->label)));
   }
 
@@ -262,16 +257,16 @@ class otf2_writer {
     if (to == nullptr) fail(shown_, "OTF2: no writer of markers");
     for (auto const what : {activity::steal, activity::loss})
       check(
-          OTF2_MarkerWriter_WriteDefMarker(to, static_cast<OTF2_MarkerRef>(what), "skel", name(what),
+          OTF2_MarkerWriter_WriteDefMarker(to, static_cast<OTF2_MarkerRef>(what), "skel", text_of(what).name,
                                            what == activity::loss ? OTF2_SEVERITY_HIGH : OTF2_SEVERITY_NONE));
     for (auto const& m : moments) {
       auto const& s = *m.span;
-      auto const text_of = s.what == activity::loss
-                               ? detail::format("rank {} lost in {}", s.first_task, m.of->label)
-                               : detail::format("from rank {}, {} bytes", s.first_task, s.count);
+      auto const words = s.what == activity::loss
+                             ? detail::format("rank {} lost in {}", s.first_task, m.of->label)
+                             : detail::format("from rank {}, {} bytes", s.first_task, s.count);
       check(OTF2_MarkerWriter_WriteMarker(to, m.begin, 0, static_cast<OTF2_MarkerRef>(s.what),
                                           OTF2_MARKER_SCOPE_LOCATION,
-                                          locations_.at({m.of->rank, s.thread}).id, text_of.c_str()));
+                                          locations_.at({m.of->rank, s.thread}).id, words.c_str()));
     }
     check(OTF2_Archive_CloseMarkerWriter(archive_, to));
   }
@@ -283,10 +278,8 @@ class otf2_writer {
     auto const empty = text(""), machine = text("machine"), node = text("node"), name_of_all = text("ranks");
     constexpr activity activities[] = {activity::compute, activity::idle, activity::send, activity::receive,
                                        activity::sink};
-    constexpr std::pair<attribute, char const*> numbers[] = {
-        {first_task, "first_task"}, {tasks, "tasks"}, {peer, "peer"}, {bytes, "bytes"}};
-    for (auto const what : activities) text(name(what));
-    for (auto const& [ref, label] : numbers) text(label);
+    for (auto const what : activities) text(text_of(what).name);
+    for (auto const* const label : numbers) text(label);
     text("run");
     std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
     std::vector<std::string> hosts_in_order;
@@ -303,12 +296,12 @@ class otf2_writer {
     for (auto const what : activities) {
       bool const message = what == activity::send || what == activity::receive;
       check(OTF2_GlobalDefWriter_WriteRegion(
-          to, static_cast<OTF2_RegionRef>(what), text(name(what)), text(name(what)), empty,
+          to, static_cast<OTF2_RegionRef>(what), text(text_of(what).name), text(text_of(what).name), empty,
           message ? OTF2_REGION_ROLE_POINT2POINT : OTF2_REGION_ROLE_FUNCTION,
           message ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, empty, 0, 0));
     }
-    for (auto const& [ref, label] : numbers)
-      check(OTF2_GlobalDefWriter_WriteAttribute(to, ref, text(label), empty, OTF2_TYPE_UINT64));
+    for (OTF2_AttributeRef ref = 0; ref < run; ++ref)
+      check(OTF2_GlobalDefWriter_WriteAttribute(to, ref, text(numbers[ref]), empty, OTF2_TYPE_UINT64));
     check(OTF2_GlobalDefWriter_WriteAttribute(to, run, text("run"), empty, OTF2_TYPE_STRING));
     check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, 0, machine, machine, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (auto const& host : hosts_in_order)
@@ -331,7 +324,7 @@ class otf2_writer {
     }
     auto const ranks = static_cast<std::uint32_t>(for_messages.size());
     std::vector<std::uint64_t> members(ranks);
-    for (std::size_t i = 0; i < members.size(); ++i) members[i] = i;
+    std::iota(members.begin(), members.end(), 0);
     check(OTF2_GlobalDefWriter_WriteGroup(to, 0, empty, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
                                           OTF2_GROUP_FLAG_NONE, ranks, for_messages.data()));
     check(OTF2_GlobalDefWriter_WriteGroup(to, 1, empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,

@@ -18,7 +18,14 @@ struct process_row {
 };
 
 [[nodiscard]] std::map<int, process_row> processes(std::span<rank_trace const> traces);
-[[nodiscard]] char const* name(activity what);
+/// What the formats call an activity, its lane and its two numbers, trace_span::first_task and ::count.
+struct activity_text {
+  char const* name;
+  char const* lane;  ///< null: that of a compute thread, which has a number
+  char const* first;
+  char const* count;  ///< null: it has no such number
+};
+[[nodiscard]] activity_text const& text_of(activity what);
 /// Whether it has no duration.
 [[nodiscard]] bool is_moment(activity what);
 [[nodiscard]] std::string process_name(int rank, process_row const& row);

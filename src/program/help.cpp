@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace skel::program {
 
 namespace {
@@ -15,11 +17,7 @@ namespace {
 constexpr std::size_t line_width = 100;
 constexpr std::size_t text_column = 26;
 
-// Counts columns, not bytes, of UTF-8.
-std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
+using detail::columns;
 
 // Continues a line that has `used` columns. A word that is longer than a line is broken behind a comma or a
 // bar.
@@ -184,6 +182,14 @@ void add_help(CLI::App& app) {
   app.set_help_all_flag("--help-all", "print all options");
   app.set_version_flag("--version", app.get_name() + " " + SKEL_VERSION, "print the version");
 }
+
+void give_trait(CLI::Option& option, trait what) {
+  if (what == shown_default) option.capture_default_str();
+  if (what == comma_list) option.delimiter(',');
+  if (what == required) option.required();
+}
+void give_trait(CLI::Option& option, in_group const& group) { option.group(group.name); }
+void give_trait(CLI::Option& option, CLI::Validator const& check) { option.check(check); }
 
 void rarely_used(CLI::App& app, std::initializer_list<char const*> names) {
   if (auto* const help = dynamic_cast<help_formatter*>(app.get_formatter().get()))

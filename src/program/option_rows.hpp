@@ -2,6 +2,7 @@
 // programs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -17,15 +18,21 @@ struct option_row {
   std::string name;  // "--threads"
   std::string type;  // of the value; empty: a flag
   std::string help;
-  std::string group;
-  bool rare = false;       // left out of the short --help
-  bool of_farm = false;    // a search has no such option
-  bool per_rank = false;   // may differ between ranks: threads, terminal, files that the root writes
-  std::string fallback{};  // for --help
-  std::string variable{};  // of the environment
-  std::variant<std::monostate, std::pair<int, int>, std::pair<double, double>> range{};  // of a number
+  enum : std::uint8_t {
+    rare = 1,      // left out of the short --help
+    of_farm = 2,   // a search has no such option
+    per_rank = 4,  // may differ between ranks: threads, terminal, files that the root writes
+    observing = 8  // of that group
+  };
+  unsigned kind;
   /// Throws usage_error for a bad value. A number is in its range.
-  std::function<void(run_options&, std::string const&)> set{};
+  std::function<void(run_options&, std::string const&)> set;
+  std::string fallback{};                                                                // for --help
+  std::variant<std::monostate, std::pair<int, int>, std::pair<double, double>> range{};  // of a number
+  std::string variable{};                                                                // of the environment
+
+  [[nodiscard]] bool is(unsigned what) const { return (kind & what) != 0; }
+  [[nodiscard]] std::string group() const { return is(observing) ? "Observing" : "Parallel run"; }
 };
 
 /// In the order of --help.

@@ -52,8 +52,8 @@ void add_rows(CLI::App& app, run_options& options, Wanted const& wanted) {
         row.set(scratch, value);
       }));
     if (!row.variable.empty()) added->envname(row.variable);
-    added->group(row.group);
-    if (row.rare) rarely_used(app, {row.name.c_str()});
+    added->group(row.group());
+    if (row.is(option_row::rare)) rarely_used(app, {row.name.c_str()});
   }
 }
 
@@ -70,9 +70,8 @@ void add_schedule_options(CLI::App& app, common_options& options) {
 }
 
 CLI::Option* add_key_option(CLI::App& app, std::string& file, std::string const& what) {
-  return app.add_option("--key-file", file, what + ": 32 bytes or 64 hexadecimal digits")
-      ->type_name("FILE")
-      ->check(parsed_by([](std::string const& path) { std::ignore = storage::key::read(path); }));
+  return option(app, "--key-file FILE", file, what + ": 32 bytes or 64 hexadecimal digits",
+                parsed_by([](std::string const& path) { std::ignore = storage::key::read(path); }));
 }
 
 namespace {
@@ -86,30 +85,23 @@ std::optional<std::chrono::duration<double>> interval_of(std::string const& text
 }  // namespace
 
 void add_checkpoint_options(CLI::App& app, common_options& options) {
-  auto* const code = app.add_option("--checkpoint", options.checkpoint_code,
-                                    "save completed work so that a later run can resume: replicate:COPIES, "
-                                    "parity:SLICES, ida:DATA,PARITY, central (one copy) or none")
-                         ->type_name("CODE")
-                         ->check(parsed_by([](std::string const& text) {
-                           if (text != "none") std::ignore = storage::code(text);
-                         }));
-  auto* const store =
-      app.add_option("--store", options.store,
-                     "directories for its shards; ranks:DIR stores one shard on each rank's host, "
-                     "ranks:DIR@CLUSTER on hosts of this SKEL_CLUSTER (others: --remote-every), "
-                     "rank:N:DIR on the host of rank N")
-          ->type_name("DIR,...")
-          ->delimiter(',');
-  auto* const remote = app.add_option("--remote", options.remote.store,
-                                      "remote directories, used for every N-th checkpoint (--remote-every)")
-                           ->type_name("DIR,...")
-                           ->delimiter(',');
-  auto* const remote_every =
-      app.add_option("--remote-every", options.remote.every,
-                     "interval of checkpoints in remote directories and other clusters")
-          ->type_name("N")
-          ->capture_default_str()
-          ->check(CLI::Range(1, 1000000));
+  auto* const code = option(app, "--checkpoint CODE", options.checkpoint_code,
+                            "save completed work so that a later run can resume: replicate:COPIES, "
+                            "parity:SLICES, ida:DATA,PARITY, central (one copy) or none",
+                            parsed_by([](std::string const& text) {
+                              if (text != "none") std::ignore = storage::code(text);
+                            }));
+  auto* const store = option(app, "--store DIR,...", options.store,
+                             "directories for its shards; ranks:DIR stores one shard on each rank's host, "
+                             "ranks:DIR@CLUSTER on hosts of this SKEL_CLUSTER (others: --remote-every), "
+                             "rank:N:DIR on the host of rank N",
+                             comma_list);
+  auto* const remote =
+      option(app, "--remote DIR,...", options.remote.store,
+             "remote directories, used for every N-th checkpoint (--remote-every)", comma_list);
+  auto* const remote_every = option(app, "--remote-every N", options.remote.every,
+                                    "interval of checkpoints in remote directories and other clusters",
+                                    shown_default, CLI::Range(1, 1000000));
   auto* const every =
       app.add_option_function<std::string>(
              "--every", [&options](std::string const& text) { options.every = interval_of(text); },
@@ -132,20 +124,13 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
           ->check(CLI::IsMember({"yes", "auto"}))
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   auto* const object =
-      app.add_option("--resume-object", options.resume_object,
-                     "resume from this object if two have the newest number; see skel-checkpoint list")
-          ->type_name("ID");
+      option(app, "--resume-object ID", options.resume_object,
+             "resume from this object if two have the newest number; see skel-checkpoint list");
   auto* const key = add_key_option(app, options.key_file, "key that encrypts checkpoints");
   rarely_used(app, {"--remote", "--remote-every", "--mtbf", "--resume-object", "--key-file"});
   code->needs(store);
-  store->needs(code);
-  resume->needs(code);
   object->needs(resume);
-  every->needs(code);
-  between_failures->needs(code);
-  remote->needs(code);
-  remote_every->needs(code);
-  key->needs(code);
+  for (auto* const o : {store, remote, remote_every, every, between_failures, resume, key}) o->needs(code);
   for (auto* const o : {code, store, remote, remote_every, every, between_failures, resume, object, key})
     o->group("Checkpoints");
 }
@@ -176,7 +161,7 @@ std::vector<std::string> const& per_rank_options() {
   static std::vector<std::string> const names = [] {
     std::vector<std::string> all{"--output"};
     for (auto const& row : option_rows())
-      if (row.per_rank) all.push_back(row.name);
+      if (row.is(option_row::per_rank)) all.push_back(row.name);
     return all;
   }();
   return names;
@@ -188,9 +173,10 @@ void check_outputs(common_options const& options) {
 }
 
 void add_common_options(CLI::App& app, common_options& options, option_set which) {
-  app.add_option("-o,--output", options.output, "result file")->type_name("FILE");
+  option(app, "-o,--output FILE", options.output, "result file");
   app.add_flag("--verify", options.verify, "check the result with an independent, slower method");
-  add_rows(app, options, [&](option_row const& row) { return which == option_set::farm || !row.of_farm; });
+  add_rows(app, options,
+           [&](option_row const& row) { return which == option_set::farm || !row.is(option_row::of_farm); });
 }
 
 }  // namespace skel::program

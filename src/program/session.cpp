@@ -3,18 +3,23 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/format.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
-#include "live.hpp"
 #include "program/option_rows.hpp"
 #include "program/paths.hpp"
 #include "program/run_files.hpp"
 #include "program/signals.hpp"
+#include "program/sister.hpp"
+#include "skel/atomic_file.hpp"
+#include "skel/context.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
 
@@ -39,8 +44,8 @@ std::string help_of_options() {
   constexpr std::size_t column = 26;
   std::string text, group;
   for (auto const& row : option_rows()) {
-    if (row.group != group) text += (group.empty() ? "" : "\n") + row.group + ":\n";
-    group = row.group;
+    if (row.group() != group) text += (group.empty() ? "" : "\n") + row.group() + ":\n";
+    group = row.group();
     auto line = "  " + row.name + (row.type.empty() ? "" : " " + row.type);
     line +=
         line.size() + 2 > column ? "\n" + std::string(column, ' ') : std::string(column - line.size(), ' ');
@@ -115,7 +120,7 @@ run_options taken_from(int& argc, char** argv, std::vector<named_value>& shared)
     auto const* const variable = row.variable.empty() ? nullptr : std::getenv(row.variable.c_str());
     if (!values[i] && variable != nullptr) values[i] = variable;
     if (values[i]) set(options, row, *values[i]);
-    if (!row.per_rank) shared.push_back({row.name, values[i].value_or(row.fallback)});
+    if (!row.is(option_row::per_rank)) shared.push_back({row.name, values[i].value_or(row.fallback)});
   }
   return options;
 }
@@ -134,6 +139,62 @@ void apply(run_options const& options, context& ctx) {
 }
 
 }  // namespace
+
+// On the root: rewrites a report every second with the progress of the run (--live-report), and serves it as
+// a page
+// (--watch). Does nothing if neither option is given.
+class live_view {
+ public:
+  live_view(context& ctx, run_options const& options, std::string program)
+      : ctx_(ctx), program_(std::move(program)) {
+    if (!ctx.is_root()) return;
+    report_ = options.files.live_report;
+    if (options.watch) {
+      if (report_.empty()) report_ = folder_.emplace().file("report.json");
+      auto const view = find_sister("skel-view");
+      if (!view) throw error("--watch: skel-view not found");
+      viewer_.emplace(*view, std::vector<std::string>{"--follow", report_, "--port",
+                                                      std::to_string(*options.watch), "--until-eof"});
+    }
+    if (!report_.empty())
+      ctx.set_observer([this](auto const& label, auto const& state) { write(label, state); });
+  }
+  ~live_view() {
+    if (!report_.empty()) ctx_.set_observer({});
+  }
+  live_view(live_view const&) = delete;
+  live_view& operator=(live_view const&) = delete;
+  void finish(run_outcome const& outcome) {
+    if (!report_.empty())
+      skel::write_file_atomically(
+          report_, observe::report_to_json(outcome.run, {program_, outcome.result_xxh3, outcome.fields}));
+  }
+
+ private:
+  void write(std::string const& label, observe::progress_state const& state) const {
+    nlohmann::ordered_json progress{{"label", label}, {"unit", state.unit}, {"done", state.done}};
+    if (state.total) progress["total"] = *state.total;
+    progress["failed"] = state.failed;
+    progress["lost_ranks"] = state.lost_ranks;
+    nlohmann::ordered_json const report{{"schema", observe::report_schema},
+                                        {"program", program_},
+                                        {"ranks", state.ranks},
+                                        {"seconds", state.seconds},
+                                        {"progress", progress},
+                                        {"per_rank", nlohmann::ordered_json::array()}};
+    try {
+      skel::write_file_atomically(report_,
+                                  report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+    } catch (error const&) {  // the run matters more; finish() reports a full disk
+    }
+  }
+
+  context& ctx_;
+  std::string program_;
+  std::optional<temporary_folder> folder_;  // of the report, if the user wants only the page
+  std::string report_;                      // empty: nothing to do
+  std::optional<running_sister> viewer_;
+};
 
 struct session::impl {
   impl(context& in, std::string program, run_options with)

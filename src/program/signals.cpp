@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 namespace skel::program {
 

@@ -74,11 +74,12 @@ int main(int argc, char** argv) {
        "Evaluates a model written by skel-isosurface --model: prints a line \"value fx fy fz\" "
        "for each line \"x y z\"."},
       [&](CLI::App& app) {
-        app.add_option("MODEL", path, "model file")->required();
-        app.add_option("POINTS", points,
-                       "file of points, one per line; lines that begin with # are skipped; -: "
-                       "standard input")
-            ->capture_default_str();
+        using namespace skel::program;
+        option(app, "MODEL", path, "model file", required);
+        option(app, "POINTS", points,
+               "file of points, one per line; lines that begin with # are skipped; -: "
+               "standard input",
+               shown_default);
       },
       [&] { return run(path, points); });
 }

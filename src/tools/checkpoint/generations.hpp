@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <vector>
 
 #include "skel/storage/repository.hpp"
-#include "tools/checkpoint/same_mode.hpp"
 #include "tools/checkpoint/telling.hpp"
 
 namespace skel::storage {

@@ -9,6 +9,7 @@
 
 namespace {
 
+using namespace skel::program;
 using skel::storage::arguments;
 
 struct verb {
@@ -20,49 +21,41 @@ verb add_verb(CLI::App& program, char const* name, char const* what, int (*run)(
   return {program.add_subcommand(name, what), run};
 }
 
-void add_directories(CLI::App& app, arguments& a, char const* option, char const* what) {
-  app.add_option(option, a.directories, what)
-      ->type_name("DIR,…")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->required();
+void add_directories(CLI::App& app, arguments& a, char const* names, char const* what) {
+  option(app, std::string(names) + " DIR,…", a.directories, what, comma_list, required)
+      ->allow_extra_args(false);
 }
 
-void add_name(CLI::App& app, arguments& a, char const* what, bool required) {
-  app.add_option("NAME", a.name, what)->required(required);
+void add_name(CLI::App& app, arguments& a, char const* what, bool is_required) {
+  option(app, "NAME", a.name, what)->required(is_required);
   app.add_option("--generation", a.generation, "this generation [the newest that can be restored]");
-  app.add_option("--object", a.object, "this object, if several have the same generation; see list")
-      ->type_name("ID");
+  option(app, "--object ID", a.object, "this object, if several have the same generation; see list");
 }
 
 void add_output_options(CLI::App& app, arguments& a) {
-  app.add_option("--progress", a.progress, "auto, always or never")
-      ->envname("SKEL_PROGRESS")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+  option(app, "--progress", a.progress, "auto, always or never", CLI::IsMember({"auto", "always", "never"}))
+      ->envname("SKEL_PROGRESS");
   app.add_flag("--quiet", a.quiet, "print only problems");
 }
 
 verb add_encode(CLI::App& program, arguments& a) {
   auto const v =
       add_verb(program, "encode", "split a file into shards, one per directory", skel::storage::encode);
-  v.options->add_option("FILE", a.file, "file to store")->required();
-  v.options
-      ->add_option("--code", a.code,
-                   "replicate:COPIES, parity:SLICES (plus one), "
-                   "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec] or central (one "
-                   "copy)")
-      ->required();
+  option(*v.options, "FILE", a.file, "file to store", required);
+  option(*v.options, "--code", a.code,
+         "replicate:COPIES, parity:SLICES (plus one), "
+         "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec] or central (one "
+         "copy)",
+         required);
   add_directories(*v.options, a, "--to,--store", "one directory per shard");
   v.options->add_option("--name", a.name, "name of the object [the file's name]");
   v.options->add_option("--generation", a.generation, "number of the new generation [newest plus one]");
-  v.options
-      ->add_option("--keep", a.keep,
-                   "generations to keep, 0 for all; older ones are removed once the new one is complete")
-      ->capture_default_str();
-  v.options->add_option("--block-size", a.block_size, "bytes per hash")
-      ->capture_default_str()
-      ->check(CLI::Range(1U, 1U << 24U));
-  skel::program::add_key_option(*v.options, a.key_file, "key for encryption");
+  option(*v.options, "--keep", a.keep,
+         "generations to keep, 0 for all; older ones are removed once the new one is complete",
+         shown_default);
+  option(*v.options, "--block-size", a.block_size, "bytes per hash", shown_default,
+         CLI::Range(1U, 1U << 24U));
+  add_key_option(*v.options, a.key_file, "key for encryption");
   add_output_options(*v.options, a);
   return v;
 }
@@ -71,10 +64,8 @@ verb add_decode(CLI::App& program, arguments& a) {
   auto const v = add_verb(program, "decode", "restore a file from its shards", skel::storage::decode);
   add_name(*v.options, a, "object to restore", true);
   add_directories(*v.options, a, "--from,--store", "directories of its shards; some may be missing");
-  v.options->add_option("-o,--output", a.output, "restored file; -: standard output")
-      ->type_name("FILE")
-      ->required();
-  skel::program::add_key_option(*v.options, a.key_file, "key of an encrypted object");
+  option(*v.options, "-o,--output FILE", a.output, "restored file; -: standard output", required);
+  add_key_option(*v.options, a.key_file, "key of an encrypted object");
   add_output_options(*v.options, a);
   return v;
 }
@@ -108,7 +99,7 @@ std::vector<verb> add_verbs(CLI::App& app, arguments& a) {
 int main(int argc, char** argv) {
   arguments a;
   std::vector<verb> verbs;
-  return skel::program::run_tool(
+  return run_tool(
       argc, argv,
       {skel::storage::program_name, "Erasure-coded shards of files: any m of m + k restore the data."},
       [&](CLI::App& app) { verbs = add_verbs(app, a); },

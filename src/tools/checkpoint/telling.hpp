@@ -1,11 +1,13 @@
-// Messages and progress of skel-checkpoint.
+// Messages, progress and files of skel-checkpoint.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "skel/observe/progress.hpp"
+#include "skel/storage/generation.hpp"
 #include "tools/checkpoint/verbs.hpp"
 
 namespace skel::storage {
@@ -48,6 +50,27 @@ class byte_progress {
   observe::progress_display display_;
   observe::progress_state state_;
   std::uint64_t bytes_ = 0;
+};
+
+/// Gives new files the permissions that all of some existing files have. While it lives, files are
+/// created with no others, so that secret data is never readable for more users than before.
+class same_mode {
+ public:
+  /// Files that do not exist do not count.
+  explicit same_mode(std::vector<std::string> const& existing);
+  /// As the shards of an object.
+  explicit same_mode(stored_object const& o);
+  /// As all shards of a generation.
+  explicit same_mode(stored_generation const& g);
+  ~same_mode();
+  same_mode(same_mode const&) = delete;
+  same_mode& operator=(same_mode const&) = delete;
+
+  /// Gives all permissions to new files, also those that a process does not set by itself.
+  void apply(std::vector<std::string> const& created) const;
+
+ private:
+  unsigned mode_, umask_before_;
 };
 
 }  // namespace skel::storage

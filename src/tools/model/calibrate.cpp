@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "program/help.hpp"
 #include "program/paths.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
@@ -17,6 +18,8 @@
 #include "tools/model/table.hpp"
 
 namespace skel::model {
+
+using namespace program;
 
 namespace {
 
@@ -106,27 +109,21 @@ collective_command add_calibrate(CLI::App& program) {
   auto const o = std::make_shared<calibrate_arguments>();
   auto* const app =
       program.add_subcommand("calibrate", "measure l(P), g(P) and message costs; run under mpiexec");
-  app->add_option("-o,--output", o->output, "machine file to write")->type_name("FILE.json");
-  app->add_option("--plot", o->plot, "plot of the measurements")->type_name("FILE.svg");
+  option(*app, "-o,--output FILE.json", o->output, "machine file to write");
+  option(*app, "--plot FILE.svg", o->plot, "plot of the measurements");
   app->add_option("--name", o->name, "name of the machine [its host name]");
-  app->add_option("--ranks", o->how.ranks, "numbers of ranks to measure with [2, 4, 8, … and all]")
-      ->type_name("N,…")
-      ->delimiter(',');
-  app->add_option("--kinds", o->how.kinds, "how values are turned into bytes: raw, serialised")
-      ->delimiter(',')
-      ->capture_default_str();
-  app->add_option("--repetitions", o->how.repetitions, "repetitions of each measurement; the median is used")
-      ->capture_default_str()
-      ->check(CLI::Range(5, 1000));
+  option(*app, "--ranks N,…", o->how.ranks, "numbers of ranks to measure with [2, 4, 8, … and all]",
+         comma_list);
+  option(*app, "--kinds", o->how.kinds, "how values are turned into bytes: raw, serialised", comma_list,
+         shown_default);
+  option(*app, "--repetitions", o->how.repetitions, "repetitions of each measurement; the median is used",
+         shown_default, CLI::Range(5, 1000));
   app->add_flag("--least", o->how.least,
                 "use the shortest repetition instead of the median, for a shared machine");
-  app->add_option("--largest", o->how.largest_bytes, "largest message in bytes")
-      ->default_str(fmt::format("{:.0f}, {:g} MiB", o->how.largest_bytes, o->how.largest_bytes / 1048576))
-      ->check(CLI::Range(1024.0, 1e9));
-  app->add_option("--seconds", o->how.seconds_per_pattern,
-                  "approximate time per pattern, number of ranks and kind")
-      ->capture_default_str()
-      ->check(CLI::Range(0.01, 1e6));
+  option(*app, "--largest", o->how.largest_bytes, "largest message in bytes", CLI::Range(1024.0, 1e9))
+      ->default_str(fmt::format("{:.0f}, {:g} MiB", o->how.largest_bytes, o->how.largest_bytes / 1048576));
+  option(*app, "--seconds", o->how.seconds_per_pattern,
+         "approximate time per pattern, number of ranks and kind", shown_default, CLI::Range(0.01, 1e6));
   app->add_flag("--json", o->json, "print JSON instead of tables");
   return {app, {"--output", "--plot", "--name", "--json"}, [o](context& ctx) { run(ctx, *o); }};
 }

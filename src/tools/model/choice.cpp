@@ -10,40 +10,38 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "program/help.hpp"
 #include "skel/error.hpp"
 
 namespace skel::model {
 
+using namespace program;
+
 void choice::add_options(CLI::App& app, bool model_needed) {
-  auto* const file = app.add_option("--model", model, "model written by fit")->type_name("FILE.json");
+  auto* const file = option(app, "--model FILE.json", model, "model written by fit");
   if (model_needed) {
     model = default_model;
     file->capture_default_str();
   }
-  app.add_option("--machine", machine,
-                 "machine written by calibrate; without it, the samples determine the cost of exchanges")
-      ->type_name("FILE.json");
+  option(app, "--machine FILE.json", machine,
+         "machine written by calibrate; without it, the samples determine the cost of exchanges");
   app.add_option("--skeleton", skeleton, "select a skeleton of the model");
   app.add_option("--schedule", schedule, "select a schedule of the model; a prefix suffices");
   app.add_option("--results", results, "select a results policy of the model");
-  app.add_option("--bytes", bytes, "bytes per exchange if the samples do not record them, e.g. 4*N")
-      ->type_name("EXPRESSION");
-  app.add_option("--exchange", exchange,
-                 "how an exchange is priced: paper: 2 (l + bytes g); measured: calibrated pairs; fitted: "
-                 "from the samples; automatic: measured if possible")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"automatic", "paper", "measured", "fitted"}));
-  app.add_option("--kind", kind, "how values are turned into bytes: raw or serialised")
-      ->capture_default_str();
+  option(app, "--bytes EXPRESSION", bytes, "bytes per exchange if the samples do not record them, e.g. 4*N");
+  option(app, "--exchange", exchange,
+         "how an exchange is priced: paper: 2 (l + bytes g); measured: calibrated pairs; fitted: "
+         "from the samples; automatic: measured if possible",
+         shown_default, CLI::IsMember({"automatic", "paper", "measured", "fitted"}));
+  option(app, "--kind", kind, "how values are turned into bytes: raw or serialised", shown_default);
 }
 
 void choice::add_size_options(CLI::App& app) {
-  app.add_option("--set", sizes, "size of the problem; may be repeated")->type_name("NAME=VALUE");
+  option(app, "--set NAME=VALUE", sizes, "size of the problem; may be repeated");
   app.add_option("--nodes", nodes, "the same as --set N=…");
   app.add_option("--edges", edges, "the same as --set M=…");
-  app.add_option("--confidence", confidence, "confidence level of the intervals")
-      ->capture_default_str()
-      ->check(CLI::Range(0.5, 0.9999));
+  option(app, "--confidence", confidence, "confidence level of the intervals", shown_default,
+         CLI::Range(0.5, 0.9999));
   app.add_flag("--json", json, "print JSON instead of tables");
 }
 

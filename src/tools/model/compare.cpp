@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/statistics.hpp"
+#include "program/help.hpp"
 #include "skel/error.hpp"
 #include "skel/model/predict.hpp"
 #include "tools/model/choice.hpp"
@@ -17,6 +18,8 @@
 #include "tools/model/table.hpp"
 
 namespace skel::model {
+
+using namespace program;
 
 namespace {
 
@@ -193,33 +196,25 @@ command add_compare(CLI::App& program) {
   auto* const app = program.add_subcommand("compare", "recommend a skeleton, schedule and number of ranks");
   o->what.add_options(*app);
   o->what.add_size_options(*app);
-  app->add_option("--ranks", o->ranks, "numbers of ranks to compare")
-      ->type_name("N,…")
-      ->delimiter(',')
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 24));
+  option(*app, "--ranks N,…", o->ranks, "numbers of ranks to compare", comma_list, shown_default,
+         CLI::Range(1, 1 << 24));
   auto* const simulate = app->add_flag(
       "--simulate", o->simulate,
       "simulate every skeleton of the model, and farms under the schedule auto, instead of using formulas");
-  app->add_option("--schedules", o->schedules, "with --simulate: farms under these schedules, too")
-      ->type_name("SPEC;…")
+  option(*app, "--schedules SPEC;…", o->schedules, "with --simulate: farms under these schedules, too")
       ->delimiter(';')
       ->needs(simulate);
-  app->add_option("--group-sizes", o->group_sizes,
-                  "with --simulate of multi_host: ranks per group [those of the samples]")
-      ->type_name("N,…")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 24))
+  option(*app, "--group-sizes N,…", o->group_sizes,
+         "with --simulate of multi_host: ranks per group [those of the samples]", comma_list,
+         CLI::Range(1, 1 << 24))
       ->needs(simulate);
   o->simulated.add_options(*app);
-  app->add_option("--seeds", o->seeds,
-                  "with --simulate: most simulated runs per candidate, each with other costs of the tasks; "
-                  "clearly slower candidates get fewer")
-      ->capture_default_str()
-      ->check(CLI::Range(2, 1000));
-  app->add_option("--tolerance", o->tolerance, "accepted slowdown of a candidate with fewer ranks")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 10.0));
+  option(*app, "--seeds", o->seeds,
+         "with --simulate: most simulated runs per candidate, each with other costs of the tasks; "
+         "clearly slower candidates get fewer",
+         shown_default, CLI::Range(2, 1000));
+  option(*app, "--tolerance", o->tolerance, "accepted slowdown of a candidate with fewer ranks",
+         shown_default, CLI::Range(0.0, 10.0));
   return {app, [o] { run(*o); }};
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "program/help.hpp"
 #include "program/paths.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
@@ -19,6 +20,8 @@
 #include "tools/model/table.hpp"
 
 namespace skel::model {
+
+using namespace program;
 
 namespace {
 
@@ -33,42 +36,29 @@ struct fit_arguments {
 };
 
 void add_options(CLI::App& app, fit_arguments& o) {
-  app.add_option("samples", o.samples, "samples files (docs/reference/report.md) or Extra-P JSON Lines")
-      ->type_name("FILE.csv|FILE.jsonl")
-      ->required();
-  app.add_option("-o,--output", o.output,
-                 fmt::format("model file to write [{}; none with --json]", default_model))
-      ->type_name("FILE.json");
-  app.add_option("--basis", o.basis,
-                 "basis functions of all phases or of one: \"1 + M\", \"sequential=N + M\", "
-                 "\"exchange.bytes=N\"; [chosen by cross-validation]; may be repeated")
-      ->type_name("[PHASE[.QUANTITY]=]BASIS");
-  app.add_option("--halved", o.how.halved,
-                 "variables that each division halves, if the samples do not show it")
-      ->type_name("NAME,…")
-      ->delimiter(',');
-  app.add_option("--only", o.only,
-                 "use only samples with this program, skeleton, schedule, results, phase or problem key; may "
-                 "be repeated")
-      ->type_name("KEY=VALUE");
-  app.add_option("--variables", o.variables, "use only these variables of the samples")
-      ->type_name("NAME,…")
-      ->delimiter(',');
-  app.add_option("--weights", o.weights,
-                 "relative: minimise relative errors; equal: minimise absolute errors")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"relative", "equal"}));
-  app.add_option("--confidence", o.how.how.confidence, "confidence level of the intervals")
-      ->capture_default_str()
-      ->check(CLI::Range(0.5, 0.9999));
+  option(app, "samples FILE.csv|FILE.jsonl", o.samples,
+         "samples files (docs/reference/report.md) or Extra-P JSON Lines", required);
+  option(app, "-o,--output FILE.json", o.output,
+         fmt::format("model file to write [{}; none with --json]", default_model));
+  option(app, "--basis [PHASE[.QUANTITY]=]BASIS", o.basis,
+         "basis functions of all phases or of one: \"1 + M\", \"sequential=N + M\", "
+         "\"exchange.bytes=N\"; [chosen by cross-validation]; may be repeated");
+  option(app, "--halved NAME,…", o.how.halved,
+         "variables that each division halves, if the samples do not show it", comma_list);
+  option(app, "--only KEY=VALUE", o.only,
+         "use only samples with this program, skeleton, schedule, results, phase or problem key; may "
+         "be repeated");
+  option(app, "--variables NAME,…", o.variables, "use only these variables of the samples", comma_list);
+  option(app, "--weights", o.weights, "relative: minimise relative errors; equal: minimise absolute errors",
+         shown_default, CLI::IsMember({"relative", "equal"}));
+  option(app, "--confidence", o.how.how.confidence, "confidence level of the intervals", shown_default,
+         CLI::Range(0.5, 0.9999));
   app.add_flag("--allow-negative", o.allow_negative, "allow negative coefficients");
   app.add_flag("--drop-outliers", o.how.drop_outliers, "fit again without the reported outliers");
   app.add_flag("--no-kriging", o.no_kriging,
                "use the basis functions only, without kriging of their residuals");
-  app.add_option("--plot", o.plot, "plot of measured against fitted values, and residuals")
-      ->type_name("FILE.svg");
-  app.add_option("--extra-p", o.extra_p, "export the samples as JSON Lines for Extra-P")
-      ->type_name("FILE.jsonl");
+  option(app, "--plot FILE.svg", o.plot, "plot of measured against fitted values, and residuals");
+  option(app, "--extra-p FILE.jsonl", o.extra_p, "export the samples as JSON Lines for Extra-P");
   app.add_flag("--json", o.json, "print the model instead of tables");
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "program/help.hpp"
 #include "program/paths.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
@@ -15,6 +16,8 @@
 #include "tools/model/figures.hpp"
 
 namespace skel::model {
+
+using namespace program;
 
 namespace {
 
@@ -69,8 +72,8 @@ command add_plot(CLI::App& program) {
   auto* const app = program.add_subcommand(
       "plot", "plot measured against predicted values, or a machine's measurements, as SVG");
   o->what.add_options(*app, false);
-  app->add_option("samples", o->samples, "samples files")->type_name("FILE.csv|FILE.jsonl");
-  app->add_option("-o,--output", o->output, "plots to write")->type_name("FILE.svg");
+  option(*app, "samples FILE.csv|FILE.jsonl", o->samples, "samples files");
+  option(*app, "-o,--output FILE.svg", o->output, "plots to write");
   app->add_flag("--json", o->json, "print the points of the plots as JSON");
   return {app, [o] {
             if (o->output.empty() && !o->json)

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "program/help.hpp"
 #include "skel/error.hpp"
 #include "tools/model/choice.hpp"
 #include "tools/model/commands.hpp"
@@ -14,6 +15,8 @@
 #include "tools/model/table.hpp"
 
 namespace skel::model {
+
+using namespace program;
 
 namespace {
 
@@ -123,9 +126,7 @@ command add_predict(CLI::App& program) {
       program.add_subcommand("predict", "predict the time of a run, with an interval and its terms");
   o->what.add_options(*app);
   o->what.add_size_options(*app);
-  app->add_option("--ranks", o->ranks, "number of ranks")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 24));
+  option(*app, "--ranks", o->ranks, "number of ranks", shown_default, CLI::Range(1, 1 << 24));
   app->add_flag("--simulate", o->simulate, "simulate a cluster instead of using a formula");
   o->simulated.add_options(*app);
   return {app, [o] { run(*o); }};

@@ -5,16 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
+
 namespace skel::model {
-
-namespace {
-
-// Counts characters, not bytes: all bytes of UTF-8 except continuation bytes.
-std::size_t width_of(std::string const& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & '\xC0') != '\x80'; }));
-}
-
-}  // namespace
 
 table::table(std::vector<std::string> heads) { rows_.push_back(std::move(heads)); }
 
@@ -26,12 +19,12 @@ void table::add(std::vector<std::string> row) {
 std::string table::text(std::vector<std::size_t> const& plain) const {
   std::vector<std::size_t> widths(rows_.front().size());
   for (auto const& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], detail::columns(row[i]));
   std::string out;
   for (auto const& row : rows_) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      std::string const blanks(widths[i] - width_of(row[i]), ' ');
+      std::string const blanks(widths[i] - detail::columns(row[i]), ' ');
       bool const left = std::ranges::find(plain, i) != plain.end();
       line += (i > 0 ? "  " : "") + (left ? row[i] + blanks : blanks + row[i]);
     }

@@ -1,26 +1,34 @@
 // skel-simulate: runs a skeleton on a simulated cluster; see docs/reference/simulation.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
 #include <functional>
-#include <map>
 #include <numeric>
+#include <thread>
 
 #include "base/duration.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "program/paths.hpp"
 #include "program/run_tool.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "skel/sim/run.hpp"
-#include "tools/simulate/batch.hpp"
+#include "tools/calibration/calibrate.hpp"
 #include "tools/simulate/costs.hpp"
 #include "tools/simulate/layer_costs.hpp"
 #include "tools/simulate/simulation.hpp"
 
 namespace {
 
+using namespace skel::program;
 using namespace skel::simulate;
 
 std::vector<std::string> skeletons_of(options const& o) {
@@ -70,14 +78,15 @@ void check_skeleton_options(CLI::App const& app, options const& of) {
   }
   if (app.count("--layer-costs") > 0 && app.count("--result-bytes") > 0)
     throw skel::usage_error("--result-bytes: a file of --layer-costs has the bytes of results");
-  if (skeleton == "farm") return;
-  for (auto const* name : {"--schedule", "--results", "--root"})
-    if (app.count(name) > 0) refuse(name, "farm");
-  if (skeleton != "ring_steal" && app.count("--tasks") > 0) refuse("--tasks", "farm or ring_steal");
-  if (skeleton != "ring_steal" && skeleton != "bsp" && app.count("--costs") > 0)
-    refuse("--costs", "farm, ring_steal or bsp");
-  if (skeleton != "multi_host" && app.count("--result-bytes") > 0)
-    refuse("--result-bytes", "farm or multi_host");
+  constexpr std::pair<char const*, std::string_view> shared[] = {{"--schedule", "farm"},
+                                                                 {"--results", "farm"},
+                                                                 {"--root", "farm"},
+                                                                 {"--tasks", "farm or ring_steal"},
+                                                                 {"--costs", "farm, ring_steal or bsp"},
+                                                                 {"--result-bytes", "farm or multi_host"}};
+  for (auto const& [name, owners] : shared)
+    if (app.count(name) > 0 && owners.find(skeleton) == std::string_view::npos)
+      refuse(name, std::string(owners));
 }
 
 void list_platforms() {
@@ -85,118 +94,104 @@ void list_platforms() {
 }
 
 // An option with a default.
-template <class Value>
-CLI::Option* add(CLI::App& app, char const* group, char const* name, Value& value, char const* text) {
-  return app.add_option(name, value, text)->capture_default_str()->group(group);
+template <class Value, class... Trait>
+CLI::Option* add(CLI::App& app, char const* group, char const* name, Value& value, char const* text,
+                 Trait const&... traits) {
+  return option(app, name, value, text, shown_default, in_group{group}, traits...);
 }
 
 void add_group_options(CLI::App& app, group_options& o) {
   auto const* const group = "multi_host: slices that hosts read, rows that workers process";
-  add(app, group, "--units", o.layers.units, "number of layers between slices")
-      ->check(CLI::Range(0, 1'000'000));
-  add(app, group, "--rows", o.layers.rows, "rows per layer")->check(CLI::Range(1, 1'000'000));
-  add(app, group, "--read-seconds", o.layers.read_seconds, "seconds to read a slice at power 1")
-      ->check(CLI::Range(0.0, 1e6));
-  add(app, group, "--unit-seconds", o.layers.unit_seconds, "seconds to process a layer at power 1")
-      ->check(CLI::Range(0.0, 1e6));
+  add(app, group, "--units", o.layers.units, "number of layers between slices", CLI::Range(0, 1'000'000));
+  add(app, group, "--rows", o.layers.rows, "rows per layer", CLI::Range(1, 1'000'000));
+  add(app, group, "--read-seconds", o.layers.read_seconds, "seconds to read a slice at power 1",
+      CLI::Range(0.0, 1e6));
+  add(app, group, "--unit-seconds", o.layers.unit_seconds, "seconds to process a layer at power 1",
+      CLI::Range(0.0, 1e6));
   add(app, group, "--surface-share", o.layers.surface_share,
-      "share of the layers, from the first on, that contain all work")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--layer-costs", o.layers.file,
-                 "costs of reading and of rows written by skel-isosurface --trace-costs, scaled to the means "
-                 "--read-seconds and --unit-seconds; bytes are as traced")
-      ->type_name("FILE.csv")
-      ->group(group);
+      "share of the layers, from the first on, that contain all work", CLI::Range(0.0, 1.0));
+  option(app, "--layer-costs FILE.csv", o.layers.file,
+         "costs of reading and of rows written by skel-isosurface --trace-costs, scaled to the means "
+         "--read-seconds and --unit-seconds; bytes are as traced",
+         in_group{group});
   add(app, group, "--row-bytes", o.layers.row_bytes,
-      "bytes per row of a packet; a packet of n rows has n + 1")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24));
+      "bytes per row of a packet; a packet of n rows has n + 1",
+      CLI::Range(std::size_t{0}, std::size_t{1} << 24));
   add(app, group, "--disks", o.disks.disks, "number of hosts that can read or write simultaneously; 0: all");
   app.add_flag("--computed-slices", o.disks.computed_slices, "slices are computed: only writing needs a disk")
       ->group(group);
   add(app, group, "--write-bandwidth", o.disks.write_bandwidth,
-      "bytes per second with which each host writes its results, layer by layer; 0: it does not")
-      ->check(CLI::Range(0.0, 1e15));
+      "bytes per second with which each host writes its results, layer by layer; 0: it does not",
+      CLI::Range(0.0, 1e15));
   add(app, group, "--group-size", o.group_size, "ranks per group; 0: determined from the first units");
   app.add_flag("--preload", o.preload, "read the first slices before the clock starts")->group(group);
   app.add_flag("--measure-power", o.measure_power, "form groups of equal power")->group(group);
-  add(app, group, "--sink", o.sink, "destination of results")->check(CLI::IsMember({"root", "hosts"}));
-  app.add_option("--without", o.without, "disable a measure; may be repeated")
-      ->check(CLI::IsMember({"reassign", "split", "host-helps", "read-ahead", "rows"}))
-      ->allow_extra_args(false)
-      ->group(group);
-  skel::program::rarely_used(app, {"--surface-share", "--layer-costs", "--row-bytes", "--computed-slices",
-                                   "--write-bandwidth", "--preload", "--measure-power", "--without"});
+  add(app, group, "--sink", o.sink, "destination of results", CLI::IsMember({"root", "hosts"}));
+  option(app, "--without", o.without, "disable a measure; may be repeated",
+         CLI::IsMember({"reassign", "split", "host-helps", "read-ahead", "rows"}), in_group{group})
+      ->allow_extra_args(false);
+  rarely_used(app, {"--surface-share", "--layer-costs", "--row-bytes", "--computed-slices",
+                    "--write-bandwidth", "--preload", "--measure-power", "--without"});
 }
 
 void add_superstep_options(CLI::App& app, superstep_options& o) {
   auto const* const group = "bsp: supersteps; --costs gives the cost of a rank's share of a superstep";
-  add(app, group, "--supersteps", o.supersteps, "number of supersteps")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
+  add(app, group, "--supersteps N", o.supersteps, "number of supersteps",
+      CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
   add(app, group, "--pattern", o.pattern,
-      "ranks that receive a rank's messages: the two next to it, the same named as neighbours, or all others")
-      ->check(CLI::IsMember({"ring", "neighbours", "all"}));
-  add(app, group, "--message-bytes", o.message_bytes, "bytes per message")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
+      "ranks that receive a rank's messages: the two next to it, the same named as neighbours, or all others",
+      CLI::IsMember({"ring", "neighbours", "all"}));
+  add(app, group, "--message-bytes N", o.message_bytes, "bytes per message",
+      CLI::Range(std::size_t{0}, std::size_t{1} << 30));
 }
 
 void add_stealing_options(CLI::App& app, stealing_options& o) {
   auto const* const group = "ring_steal: search of a tree";
-  add(app, group, "--take", o.take, "tasks that a thief receives: one or half")
-      ->check(CLI::IsMember({"one", "half"}));
-  add(app, group, "--order", o.order, "order in which a thief asks its victims along the ring")
-      ->type_name("successors|predecessors|doubling")
-      ->check(CLI::IsMember({"successors", "predecessors", "doubling"}));
+  add(app, group, "--take", o.take, "tasks that a thief receives: one or half",
+      CLI::IsMember({"one", "half"}));
+  add(app, group, "--order successors|predecessors|doubling", o.order,
+      "order in which a thief asks its victims along the ring",
+      CLI::IsMember({"successors", "predecessors", "doubling"}));
 }
 
 void add_options(CLI::App& app, options& o) {
   auto const* const group = "Simulation";
-  auto* const platform =
-      add(app, group, "--platform", o.cluster.platform, "JSON file or name of a built-in platform")
-          ->type_name("FILE.json|NAME");
-  app.add_option("--batch", o.batch,
-                 "run several simulations, one per core at a time: a file with one word of their options per "
-                 "line, and an empty line after each simulation")
-      ->type_name("FILE")
-      ->group(group)
+  auto* const platform = add(app, group, "--platform FILE.json|NAME", o.cluster.platform,
+                             "JSON file or name of a built-in platform");
+  option(app, "--batch FILE", o.batch,
+         "run several simulations, one per core at a time: a file with one word of their options per "
+         "line, and an empty line after each simulation",
+         in_group{group})
       ->excludes(platform);
   app.add_flag("--list-platforms", o.list, "list the built-in platforms and exit")->group(group);
-  app.add_option("--ranks", o.cluster.ranks, "use only the first N machines of the platform")
-      ->type_name("N")
-      ->group(group);
-  add(app, group, "--skeleton", o.skeleton, "skeleton to simulate")->check(CLI::IsMember(skeletons_of(o)));
+  option(app, "--ranks N", o.cluster.ranks, "use only the first N machines of the platform", in_group{group});
+  add(app, group, "--skeleton", o.skeleton, "skeleton to simulate", CLI::IsMember(skeletons_of(o)));
   for (auto const& job : o.jobs) job->add_options(app);
   add_stealing_options(app, o.stealing);
   add_group_options(app, o.groups);
   add_superstep_options(app, o.supersteps);
-  app.add_option("--machine", o.machine, "machine file to write, for skel-model")
-      ->type_name("FILE.json")
-      ->group("calibrate: l and g");
+  option(app, "--machine FILE.json", o.machine, "machine file to write, for skel-model",
+         in_group{"calibrate: l and g"});
   auto* const tasks =
-      app.add_option("--tasks", o.work.tasks,
-                     "number of tasks [lines of the costs file]; ring_steal: run a list instead of a search");
-  tasks->type_name("N")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))->group(group);
+      option(app, "--tasks N", o.work.tasks,
+             "number of tasks [lines of the costs file]; ring_steal: run a list instead of a search",
+             in_group{group}, CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   if (auto* const tree = app.get_option_no_throw("--tree")) tasks->excludes(tree);
-  add(app, group, "--costs", o.work.costs,
+  add(app, group, "--costs FILE.csv|DISTRIBUTION", o.work.costs,
       "seconds per task at power 1: constant:C, uniform:LOW,HIGH, exponential:MEAN, pareto:LEAST,SHAPE, "
-      "a file with one number per line, or a samples file")
-      ->type_name("FILE.csv|DISTRIBUTION");
-  add(app, group, "--seed", o.work.seed, "seed of the distribution")->type_name("N");
-  add(app, group, "--result-bytes", o.work.result_bytes, "bytes per result")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
+      "a file with one number per line, or a samples file");
+  add(app, group, "--seed N", o.work.seed, "seed of the distribution");
+  add(app, group, "--result-bytes N", o.work.result_bytes, "bytes per result",
+      CLI::Range(std::size_t{0}, std::size_t{1} << 30));
   app.add_flag("--longest-first", o.work.longest_first,
                "the farm knows the costs: the most costly tasks begin first")
       ->group("farm: tasks of known cost");
-  app.add_option(
-         "--fail", o.cluster.failures,
-         "kill this rank at this virtual time, or when the root has received N results; may be repeated")
-      ->type_name("RANK@SECONDS|RANK@Nresults")
-      ->group(group);
-  add(app, group, "--suspect-after", o.cluster.suspect_after, "silence after which a rank is declared dead")
-      ->type_name("SECONDS");
-  skel::program::rarely_used(app, {"--result-bytes", "--suspect-after", "--longest-first"});
+  option(app, "--fail RANK@SECONDS|RANK@Nresults", o.cluster.failures,
+         "kill this rank at this virtual time, or when the root has received N results; may be repeated",
+         in_group{group});
+  add(app, group, "--suspect-after SECONDS", o.cluster.suspect_after,
+      "silence after which a rank is declared dead");
+  rarely_used(app, {"--result-bytes", "--suspect-after", "--longest-first"});
 }
 
 void print_table(skel::report const& r, skel::sim::platform const& p, double cost, double ideal) {
@@ -230,7 +225,12 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
 // Returns the function that every rank of the simulated cluster runs.
 std::function<void(skel::context&)> body_of(options const& o, int ranks,
                                             std::vector<planned_failure> const& failures, result& out) {
-  if (o.skeleton == "calibrate") return [&o](skel::context& ctx) { calibrate(ctx, o); };
+  if (o.skeleton == "calibrate")
+    return [&o](skel::context& ctx) {
+      auto m = skel::model::calibrate(ctx);
+      m.name = o.cluster.platform;
+      if (ctx.is_root()) skel::write_file_atomically(o.machine, m.to_json());
+    };
   auto const ring =
       skel::any_schedule(fmt::format("ring:take={},order={}", o.stealing.take, o.stealing.order)).policy();
   skel::schedule::stealing const steal{ring.take, ring.order};
@@ -277,7 +277,7 @@ void leave_report(options const& o, skel::sim::platform const& platform, result&
   if (o.work.longest_first) out.run.fields.emplace_back("longest_first", true);
   out.run.problem.insert(out.run.problem.begin(), {"platform", platform.name});
   if (tasks) out.run.problem.emplace_back("costs", o.work.costs);
-  skel::program::write_run_files(o.common, simulator_name, out.run, out.traces);
+  write_run_files(o.common, simulator_name, out.run, out.traces);
   if (!o.common.quiet) print_table(r, platform, out.cost, ideal);
 }
 
@@ -292,8 +292,8 @@ int simulate(options const& o) {
           "--fail {}: results are counted only in a farm, expected RANK@SECONDS for {}", text, o.skeleton));
     if (!failures.back().results) platform.failures.push_back(failures.back().at);
   }
-  skel::program::check_outputs(o.common);
-  if (!o.machine.empty()) skel::program::check_writable(o.machine);
+  check_outputs(o.common);
+  if (!o.machine.empty()) check_writable(o.machine);
   if (o.skeleton == "calibrate" && o.machine.empty())
     throw skel::usage_error("--skeleton calibrate: missing --machine FILE.json");
   skel::sim::run_options how;
@@ -311,6 +311,63 @@ int simulate(options const& o) {
   return 0;
 }
 
+// Several simulations by one program. SimGrid allows one per process, and loading its libraries takes longer
+// than a small simulation, so each runs in a fork.
+
+// Waits for any child. Returns its exit code, 1 for one that a signal has ended.
+int wait_for_one() {
+  int status = 0;
+  while (::waitpid(-1, &status, 0) < 0)
+    if (errno != EINTR) throw skel::error("waitpid failed");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+// Reads the runs of a file: one word of the command line per line, and an empty line after each run.
+std::vector<std::vector<std::string>> read_batch(std::string const& path) {
+  std::ifstream file(path);
+  if (!file) throw skel::usage_error(skel::detail::one_line(path + ": cannot be read"));
+  std::vector<std::vector<std::string>> runs;
+  bool begins = true;
+  for (std::string line; skel::detail::read_line(file, line);) {
+    if (!line.empty() && begins) runs.emplace_back();
+    if (!line.empty()) runs.back().push_back(line);
+    begins = line.empty();
+  }
+  if (runs.empty())
+    throw skel::usage_error(
+        skel::detail::one_line(path + ": contains no run, expected options line by line"));
+  return runs;
+}
+
+// Calls `simulate` with the words of each run, one run per core at a time, each in a process of its own.
+// Stops after the first failure. Returns its exit code, or 0.
+int run_batch(std::vector<std::vector<std::string>> const& runs,
+              std::function<int(std::vector<std::string>)> const& simulate) {
+  auto const most = std::max(1U, std::thread::hardware_concurrency());
+  unsigned running = 0;
+  int failed = 0;
+  auto const wait = [&] {
+    int const code = wait_for_one();
+    --running;
+    if (failed == 0) failed = code;
+  };
+  for (auto const& words : runs) {
+    if (running == most) wait();
+    if (failed != 0) break;
+    std::fflush(nullptr);  // or the child would write it again
+    pid_t const child = ::fork();
+    if (child < 0) throw skel::error("cannot start a process for a simulation");
+    if (child == 0) {
+      int const code = simulate(words);
+      std::fflush(nullptr);
+      ::_exit(code);
+    }
+    ++running;
+  }
+  while (running > 0) wait();
+  return failed;
+}
+
 // Also runs the simulations of a batch.
 int run_program(std::vector<std::string> words);
 
@@ -324,8 +381,8 @@ int run_program(int argc, char** argv) {
       [&](CLI::App& app) {
         line = &app;
         add_options(app, o);
-        skel::program::add_schedule_options(app, o.common);
-        skel::program::add_report_options(app, o.common);
+        add_schedule_options(app, o.common);
+        add_report_options(app, o.common);
       },
       [&] {
         if (o.list) {

@@ -106,7 +106,5 @@ void simulate_groups(context& ctx, group_options const& g, layer_costs const& co
 /// of the first superstep's parts, then those of the second's, and so on.
 void simulate_supersteps(context& ctx, superstep_options const& o, std::vector<double> const& costs,
                          result& out);
-/// Writes the machine file that skel-model reads.
-void calibrate(context& ctx, options const& o);
 
 }  // namespace skel::simulate

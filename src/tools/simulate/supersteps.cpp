@@ -85,10 +85,6 @@ struct simulated_supersteps {
   }
 };
 
-}  // namespace
-
-namespace {
-
 template <bool NamesNeighbours>
 void run_supersteps(context& ctx, superstep_options const& o, std::vector<double> const& costs, result& out) {
   simulated_supersteps<NamesNeighbours> const program{o, costs, costs.size() / o.supersteps, out};

@@ -8,7 +8,7 @@
 
 #include "skel/atomic_file.hpp"
 
-namespace skel::program {
+namespace raytrace {
 
 /// Rewrites a file as results arrive, at most once per `interval`. The file is replaced atomically,
 /// so readers never see a partial picture. Not thread-safe: the sink calls it from one thread at a
@@ -37,4 +37,4 @@ class preview {
   std::optional<clock::time_point> written_at_;
 };
 
-}  // namespace skel::program
+}  // namespace raytrace

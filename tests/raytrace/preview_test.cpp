@@ -1,11 +1,11 @@
-#include "program/preview.hpp"
+#include "preview.hpp"
 
 #include "catch.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"
 
 using namespace std::chrono_literals;
-using skel::program::preview;
+using raytrace::preview;
 
 TEST_CASE("a preview is rewritten at most every half second, and at the end") {
   test::temporary_directory const directory;

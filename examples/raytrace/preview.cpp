@@ -1,10 +1,10 @@
-#include "program/preview.hpp"
+#include "preview.hpp"
 
 #include <utility>
 
 #include "skel/error.hpp"
 
-namespace skel::program {
+namespace raytrace {
 
 preview::preview(std::string path, writer write, clock::duration interval)
     : path_(std::move(path)), write_(std::move(write)), interval_(interval) {}
@@ -13,7 +13,7 @@ bool preview::update(clock::time_point now) {
   if (path_.empty() || (written_at_ && now - *written_at_ < interval_)) return false;
   try {
     rewrite();
-  } catch (error const&) {
+  } catch (skel::error const&) {
     if (!written_at_)
       throw;  // the user can correct a bad path; a disk that fills up later must not end the run
   }
@@ -31,4 +31,4 @@ void preview::rewrite() {
   file.commit();
 }
 
-}  // namespace skel::program
+}  // namespace raytrace
