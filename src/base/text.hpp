@@ -74,4 +74,8 @@ bool read_line(std::istream& in, std::string& line);
 /// Returns a word for an error message: shortened, with ? for all bytes that ASCII does not print.
 [[nodiscard]] std::string printable(std::string_view word);
 
+/// Returns the name that a misspelt word may mean: the nearest one, if a third of the word's letters or fewer
+/// are wrong, or the only one that begins with the word. Empty if there is none.
+[[nodiscard]] std::string nearest(std::string const& word, std::vector<std::string> const& names);
+
 }  // namespace skel::detail

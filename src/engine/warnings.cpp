@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 
 namespace skel::detail {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/nearest.hpp"
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::program {
