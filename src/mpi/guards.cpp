@@ -26,10 +26,6 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void say(std::string const& program, std::string const& what) {
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
-}
-
 // Other threads may hold any lock, so nothing is cleaned up.
 [[noreturn]] void leave(int rank, int code, std::string const& reason) {
   report_exit_status(rank, code, reason);
@@ -46,6 +42,10 @@ extern "C" void leave_after_crash(int /*signal*/) {
 }
 
 }  // namespace
+
+void say(std::string const& program, std::string const& what) {
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
+}
 
 watch::watch(std::function<void(double ran)> look)
     : thread_([this, look = std::move(look)] {

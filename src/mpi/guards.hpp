@@ -13,6 +13,9 @@
 
 namespace skel::detail {
 
+/// Prints `program: what` on standard error.
+void say(std::string const& program, std::string const& what);
+
 /// Calls a function four times a second, on its own thread, with the seconds for which this process
 /// has been running since the start. Excludes time for which the process was stopped.
 class watch {

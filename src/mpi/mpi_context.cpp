@@ -5,7 +5,6 @@
 
 #include <boost/mpi/communicator.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -212,13 +211,9 @@ std::optional<context_options> options_of_all(std::string const& program, int si
   int lowest = size;
   MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (lowest == size) return options;
-  if (rank == lowest) std::fprintf(stderr, "%s: %s\n", program.c_str(), error.c_str());
+  if (rank == lowest) say(program, error);
   return std::nullopt;
 }
-
-}  // namespace
-
-namespace {
 
 struct ended {
   int code = 0;
@@ -236,7 +231,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (auto const mismatch = launcher_mismatch(size); !mismatch.empty()) {
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), mismatch.c_str());
+    say(program, mismatch);
     return leave_with(2);
   }
   auto const options = options_of_all(program, size);
@@ -257,10 +252,10 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
       end_process(rank, code, engine->farewell().ended_by_loss() ? loss_ended_the_job : "");
     return leave_with(code, suspect_after);
   } catch (usage_error const& e) {
-    if (rank == 0) std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
+    if (rank == 0) say(program, e.what());
     return leave_with(2);
   } catch (std::exception const& e) {  // the transport has failed: the other ranks cannot be notified
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
+    say(program, e.what());
     return {1, false};
   }
 }
@@ -270,8 +265,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
 int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) {
   std::string const program = program_name(argc, argv);
   if (auto const unfit = mpi_state(); unfit != mpi::not_started) {
-    std::fprintf(stderr, "%s: %s\n", program.c_str(),
-                 unfit == mpi::ended
+    say(program, unfit == mpi::ended
                      ? "run_main starts MPI, which has already ended: call it once, and not after "
                        "MPI_Finalize"
                      : "run_main starts MPI, which is already running: make a skel::context over "
@@ -282,7 +276,7 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
   // MULTIPLE: between skeleton calls, while the user's code may call MPI, a rank sends heartbeats.
   int given = MPI_THREAD_SINGLE;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS) {
-    std::fprintf(stderr, "%s: MPI_Init_thread failed\n", program.c_str());
+    say(program, "MPI_Init_thread failed");
     return 1;
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -298,9 +292,6 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
   return code;
 }
 
-}  // namespace detail
-
-namespace detail {
 namespace {
 
 // Handles errors of the user's calls on a team's communicator. They are also returned, but may be ignored:
@@ -332,6 +323,7 @@ std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::co
 }
 
 }  // namespace
+
 }  // namespace detail
 
 context::context(boost::mpi::communicator const& communicator, context_options options)

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-#include <cstdio>
 #include <mutex>
 #include <ranges>
 #include <string>

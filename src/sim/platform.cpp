@@ -2,8 +2,6 @@
 #include "skel/sim/platform.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>

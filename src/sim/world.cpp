@@ -1,6 +1,5 @@
 #include "world.hpp"
 
-#include <algorithm>
 #include <array>
 #include <simgrid/s4u.hpp>
 #include <string>
