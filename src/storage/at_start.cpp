@@ -1,10 +1,9 @@
-#include "storage/at_start.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
+#include "storage/care.hpp"
 #include "storage/cipher.hpp"
 #include "storage/machine.hpp"
 #include "storage/part_name.hpp"

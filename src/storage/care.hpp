@@ -1,4 +1,5 @@
-// Maintenance of a store: removal of old generations, verification, repair.
+// What a run asks before it resumes from a store, and the maintenance of a store: removal of old generations,
+// verification, repair.
 #pragma once
 
 #include <string>
@@ -7,6 +8,17 @@
 #include "storage/catalogue.hpp"
 
 namespace skel::storage {
+
+/// See repository::check_at_start() and unused().
+void check_at_start(inventory const& here);
+[[nodiscard]] bool is_unused(inventory const& here);
+
+/// Throws usage_error unless this writer, or one beside it, on this kind of machine wrote all generations.
+void refuse_others(repository_options const& mine, std::vector<stored_generation> const& all);
+/// Throws usage_error for a part that another kind of machine wrote, or that is encrypted and should not be.
+void check_usable(repository_options const& mine, stored_object const& part);
+/// Throws usage_error unless the key is that of the first part that can be read.
+void check_key(inventory const& here, std::vector<stored_generation> const& all);
 
 // See the functions of repository with these names.
 [[nodiscard]] bool lies_in(inventory const& here, stored_generation const& g, bool remote);

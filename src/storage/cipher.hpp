@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "skel/error.hpp"
 #include "skel/storage/key.hpp"

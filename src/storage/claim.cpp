@@ -13,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <string_view>
 #include <thread>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "skel/storage/code.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 

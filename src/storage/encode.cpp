@@ -1,8 +1,8 @@
 #include "skel/storage/encode.hpp"
 
 #include <algorithm>
-#include <string>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/storage/coder.hpp"
 
@@ -38,16 +38,15 @@ std::vector<std::vector<std::byte>> encode(code const& how, std::span<std::byte 
 std::vector<std::byte> decode(code const& how, std::span<std::vector<std::byte> const> shards,
                               std::size_t size) {
   if (shards.size() != how.shards())
-    throw usage_error("decode: " + std::to_string(shards.size()) + " shards, expected " +
-                      std::to_string(how.shards()) + ", the lost ones empty");
+    throw usage_error(
+        detail::format("decode: {} shards, expected {}, the lost ones empty", shards.size(), how.shards()));
   auto const each = shard_size(how, size);
   std::vector<bool> present(shards.size());
   for (std::size_t s = 0; s < shards.size(); ++s) {
     present[s] = !shards[s].empty();
     if (present[s] && shards[s].size() != each)
-      throw usage_error("decode: shard " + std::to_string(s) + " has " + std::to_string(shards[s].size()) +
-                        " bytes, expected " + std::to_string(each) + " for a buffer of " +
-                        std::to_string(size));
+      throw usage_error(detail::format("decode: shard {} has {} bytes, expected {} for a buffer of {}", s,
+                                       shards[s].size(), each, size));
   }
   auto const m = how.data_shards();
   std::vector<std::byte> buffer(each * m);
@@ -63,8 +62,8 @@ std::vector<std::byte> decode(code const& how, std::span<std::vector<std::byte> 
     }
   }
   if (each > 0 && !coder(how).rebuild(places, present, each))
-    throw error("decode: " + std::to_string(std::ranges::count(present, true)) + " shards are left, but " +
-                std::to_string(m) + " are needed");
+    throw error(detail::format("decode: {} shards are left, but {} are needed",
+                               std::ranges::count(present, true), m));
   buffer.resize(size);
   return buffer;
 }

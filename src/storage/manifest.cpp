@@ -1,6 +1,5 @@
 #include "storage/manifest.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/format.hpp"

@@ -16,13 +16,6 @@ matrix matrix::identity(std::size_t size) {
   return m;
 }
 
-matrix matrix::select(std::span<std::size_t const> rows) const {
-  matrix m(rows.size(), columns_);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (std::size_t j = 0; j < columns_; ++j) m.at(i, j) = at(rows[i], j);
-  return m;
-}
-
 matrix operator*(matrix const& a, matrix const& b) {
   matrix product(a.rows(), b.columns());
   for (std::size_t i = 0; i < a.rows(); ++i)

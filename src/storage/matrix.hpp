@@ -28,8 +28,6 @@ class matrix {
   [[nodiscard]] std::span<element const> row(std::size_t row) const {
     return std::span(cells_).subspan(row * columns_, columns_);
   }
-  /// Returns the given rows, in that order.
-  [[nodiscard]] matrix select(std::span<std::size_t const> rows) const;
 
   friend bool operator==(matrix const&, matrix const&) = default;
 

@@ -108,7 +108,7 @@ void object_reader::read(byte_sink const& to) {
   });
 }
 
-void object_reader::rebuild(std::vector<byte_sink> const& to, count_bytes const& progress) {
+void object_reader::rebuild(std::vector<byte_sink> const& to) {
   if (to.size() != pieces_.size()) throw std::invalid_argument("object_reader: expected one sink per shard");
   std::vector<skel::xxh3_128_hasher> hashes(pieces_.size());
   for (std::size_t i = 0; i < to.size(); ++i)
@@ -122,7 +122,6 @@ void object_reader::rebuild(std::vector<byte_sink> const& to, count_bytes const&
       std::ranges::copy(p.hash, p.block.data() + size);
       to[i]({p.block.data(), size + p.hash.size()});
     }
-    if (progress) progress(object_.stripe_bytes(stripe));
   });
   for (std::size_t i = 0; i < to.size(); ++i)
     if (to[i]) to[i](shard_footer{expected_, hashes[i].value()}.encode(pieces_[i].header));

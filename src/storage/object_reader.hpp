@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "skel/storage/coder.hpp"
@@ -32,7 +31,7 @@ class object_reader {
   void read(byte_sink const& to);
   /// Writes whole new shards to all non-empty sinks, one sink per shard of the code. Throws as
   /// read().
-  void rebuild(std::vector<byte_sink> const& to, count_bytes const& progress = {});
+  void rebuild(std::vector<byte_sink> const& to);
   /// Reads every block of every shard and recomputes the parity. whole[i] says whether shard i is
   /// present and undamaged. Throws if the object cannot be read.
   [[nodiscard]] std::vector<bool> verify(count_bytes const& progress = {});

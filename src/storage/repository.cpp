@@ -8,7 +8,6 @@
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
-#include "storage/at_start.hpp"
 #include "storage/care.hpp"
 #include "storage/cipher.hpp"
 #include "storage/part_name.hpp"

@@ -4,9 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "skel/storage/file_system.hpp"
 #include "storage/shard_format.hpp"

@@ -1,6 +1,5 @@
 #include "storage/spread.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <set>
 
