@@ -182,11 +182,7 @@ class validation {
   std::vector<bool> large_;
 };
 
-double mean(std::vector<double> const& values) {
-  double sum = 0;
-  for (double const v : values) sum += v;
-  return sum / static_cast<double>(values.size());
-}
+double mean(std::vector<double> const& values) { return moments_of(values).mean; }
 
 // The mean reduction of the error by `better`, and its standard error.
 struct gain {
@@ -195,11 +191,8 @@ struct gain {
 gain gain_of(std::vector<double> const& better, std::vector<double> const& worse) {
   std::vector<double> by(better.size());
   for (std::size_t i = 0; i < by.size(); ++i) by[i] = worse[i] - better[i];
-  double const middle = mean(by);
-  double squares = 0;
-  for (double const g : by) squares += (g - middle) * (g - middle);
-  auto const n = static_cast<double>(by.size());
-  return {middle, std::sqrt(squares / (n - 1) / n)};
+  auto const m = moments_of(by);
+  return {m.mean, std::sqrt(m.variance / static_cast<double>(by.size()))};
 }
 
 bool clearly_lower(std::vector<double> const& better, std::vector<double> const& worse) {

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"

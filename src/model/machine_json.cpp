@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/format.hpp"
 #include "base/json.hpp"
 #include "skel/model/machine.hpp"
 #include "text.hpp"

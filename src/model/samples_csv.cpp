@@ -1,7 +1,6 @@
 // Reads samples files of schema 1 and 2 (docs/reference/report.md).
 
 #include <algorithm>
-#include <array>
 
 #include "base/format.hpp"
 #include "base/text.hpp"

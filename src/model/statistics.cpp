@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <numeric>
 
 namespace skel::model {
 
@@ -16,6 +17,17 @@ double quantile(std::vector<double> values, double share) {
 }
 
 double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
+
+double moments::deviation() const { return std::sqrt(variance); }
+
+moments moments_of(std::span<double const> values) {
+  auto const n = static_cast<double>(values.size());
+  moments m{std::accumulate(values.begin(), values.end(), 0.0) / n, 0};
+  double sum = 0;
+  for (double const x : values) sum += (x - m.mean) * (x - m.mean);
+  if (values.size() > 1) m.variance = sum / (n - 1);
+  return m;
+}
 
 double student_quantile(double probability, int degrees_of_freedom) {
   return boost::math::quantile(boost::math::students_t(degrees_of_freedom), probability);

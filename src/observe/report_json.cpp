@@ -24,6 +24,9 @@ using json = nlohmann::ordered_json;
 void add_number(json& object, char const* key, double value) {
   if (std::isfinite(value)) object[key] = value;
 }
+void add_numbers(json& object, std::initializer_list<std::pair<char const*, double>> values) {
+  for (auto const& [key, value] : values) add_number(object, key, value);
+}
 
 void add_text(json& object, char const* key, std::string const& text) {
   if (!text.empty()) object[key] = text;
@@ -63,9 +66,9 @@ json to_json(rank_report const& row) {
   object["rank"] = row.rank;
   add_text(object, "host", row.host);
   object["tasks"] = row.tasks;
-  add_number(object, "busy_seconds", row.busy_seconds);
-  add_number(object, "idle_seconds", row.idle_seconds);
-  add_number(object, "communication_seconds", row.communication_seconds);
+  add_numbers(object, {{"busy_seconds", row.busy_seconds},
+                       {"idle_seconds", row.idle_seconds},
+                       {"communication_seconds", row.communication_seconds}});
   object["messages_sent"] = row.messages_sent;
   object["bytes_sent"] = row.bytes_sent;
   if (row.peak_memory_bytes != 0) object["peak_memory_bytes"] = row.peak_memory_bytes;
@@ -92,14 +95,14 @@ json to_json(group_report const& g) {
   object["split"] = g.split;
   object["taken_over"] = g.taken_over;
   object["units_read"] = g.units_read;
-  add_number(object, "read_seconds", g.read_seconds);
-  add_number(object, "compute_seconds", g.compute_seconds);
-  add_number(object, "send_seconds", g.send_seconds);
-  add_number(object, "sink_seconds", g.sink_seconds);
+  add_numbers(object, {{"read_seconds", g.read_seconds},
+                       {"compute_seconds", g.compute_seconds},
+                       {"send_seconds", g.send_seconds},
+                       {"sink_seconds", g.sink_seconds}});
   if (g.preload_seconds > 0) add_number(object, "preload_seconds", g.preload_seconds);
-  add_number(object, "host_idle_seconds", g.host_idle_seconds);
-  add_number(object, "worker_idle_seconds", g.worker_idle_seconds);
-  add_number(object, "worker_idle_spread_seconds", g.worker_idle_spread);
+  add_numbers(object, {{"host_idle_seconds", g.host_idle_seconds},
+                       {"worker_idle_seconds", g.worker_idle_seconds},
+                       {"worker_idle_spread_seconds", g.worker_idle_spread}});
   return object;
 }
 
@@ -111,12 +114,12 @@ json to_json(checkpoint_report const& c) {
   object["failed"] = c.failed;
   object["bytes"] = c.bytes;
   object["written_bytes"] = c.written_bytes;
-  add_number(object, "blocked_seconds", c.blocked_seconds);
-  add_number(object, "serialise_seconds", c.serialise_seconds);
-  add_number(object, "code_seconds", c.code_seconds);
-  add_number(object, "transfer_seconds", c.transfer_seconds);
-  add_number(object, "write_seconds", c.write_seconds);
-  add_number(object, "sync_seconds", c.sync_seconds);
+  add_numbers(object, {{"blocked_seconds", c.blocked_seconds},
+                       {"serialise_seconds", c.serialise_seconds},
+                       {"code_seconds", c.code_seconds},
+                       {"transfer_seconds", c.transfer_seconds},
+                       {"write_seconds", c.write_seconds},
+                       {"sync_seconds", c.sync_seconds}});
   return object;
 }
 
@@ -154,8 +157,7 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   object["ranks"] = run.ranks;
   if (run.threads_per_rank > 0) object["threads_per_rank"] = run.threads_per_rank;
   object["tasks"] = run.tasks;
-  add_number(object, "seconds", run.seconds);
-  add_number(object, "busy_share", run.busy_share);
+  add_numbers(object, {{"seconds", run.seconds}, {"busy_share", run.busy_share}});
   if (extra.result_xxh3) object["result_xxh3"] = *extra.result_xxh3;
   if (run.stopped_early) object["stopped_early"] = true;
   object["lost_ranks"] = run.lost_ranks;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "base/format.hpp"
 #include "skel/atomic_file.hpp"

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <string_view>

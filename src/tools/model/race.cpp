@@ -11,19 +11,6 @@ namespace skel::model {
 
 namespace {
 
-struct moments {
-  double mean = 0, deviation = 0;
-};
-
-moments moments_of(std::span<double const> values) {
-  auto const n = static_cast<double>(values.size());
-  moments m{std::accumulate(values.begin(), values.end(), 0.0) / n, 0};
-  double sum = 0;
-  for (double const x : values) sum += (x - m.mean) * (x - m.mean);
-  if (values.size() > 1) m.deviation = std::sqrt(sum / (n - 1));
-  return m;
-}
-
 // The differences of the logarithms of a and b for their common seeds.
 std::vector<double> differences(simulated_times const& a, simulated_times const& b) {
   std::vector<double> d(std::min(a.logarithms.size(), b.logarithms.size()));
@@ -87,7 +74,7 @@ class field {
   // Whether the seeds make no difference beyond the clock's resolution.
   [[nodiscard]] bool is_constant(std::size_t i) const {
     constexpr double resolution = 1e-5;
-    return moments_of(times_[i].logarithms).deviation < resolution;
+    return moments_of(times_[i].logarithms).deviation() < resolution;
   }
 
   // Whether a candidate lies clearly behind the best one, so that it needs no more runs.
@@ -101,7 +88,7 @@ class field {
       return *std::ranges::min_element(d) > accepted + clearly;
     }
     constexpr double errors = 3;
-    return m.mean - errors * m.deviation / std::sqrt(static_cast<double>(d.size())) > accepted;
+    return m.mean - errors * m.deviation() / std::sqrt(static_cast<double>(d.size())) > accepted;
   }
 
   // A candidate that left the race had only the first seeds. If its time varies with that of the best
@@ -112,11 +99,11 @@ class field {
     double centre = own.mean;
     t.seconds = mean_seconds(t.logarithms);
     auto const apart = moments_of(differences(t, best));
-    if (t.logarithms.size() < best.logarithms.size() && apart.deviation < own.deviation) {
+    if (t.logarithms.size() < best.logarithms.size() && apart.variance < own.variance) {
       t.seconds = mean_seconds(best.logarithms) * std::exp(apart.mean);
       centre = moments_of(best.logarithms).mean + apart.mean;
     }
-    t.deviation = own.deviation;
+    t.deviation = own.deviation();
     auto const n = static_cast<double>(t.logarithms.size());
     // Draws that hardly differ do not show how far the simulation itself is off.
     constexpr double least_half = 1e-3;
@@ -147,8 +134,8 @@ std::vector<simulated_times> race(simulator const& cluster, std::vector<simulate
 double probability_faster(simulated_times const& a, simulated_times const& b) {
   auto const d = differences(b, a);
   auto const m = moments_of(d);
-  if (m.deviation == 0) return m.mean > 0 ? 1 : m.mean < 0 ? 0 : 0.5;
-  return student_probability(m.mean / (m.deviation * std::sqrt(1 + 1 / static_cast<double>(d.size()))),
+  if (m.variance == 0) return m.mean > 0 ? 1 : m.mean < 0 ? 0 : 0.5;
+  return student_probability(m.mean / (m.deviation() * std::sqrt(1 + 1 / static_cast<double>(d.size()))),
                              static_cast<int>(d.size()) - 1);
 }
 

@@ -4,10 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -224,8 +222,8 @@ bool simulator::varies(simulated_run const& run) const {
 }
 
 // The value of skel-simulate's --costs: a file of `tasks` costs, or of shares of supersteps.
-std::string simulator::task_costs(simulated_run const& run, std::optional<std::uint64_t> seed, double tasks,
-                                  program::temporary_folder const& folder) const {
+std::string simulator::task_costs(request const& r, double tasks) const {
+  auto const& [run, seed, folder] = r;
   if (!options_.costs.empty() && !observed_) return options_.costs;
   bool const supersteps = run.model->skeleton == "bsp";
   double const mean = observed_ && !supersteps ? observed_->mean() : mean_work(run, seed) / tasks;
@@ -240,13 +238,12 @@ std::string simulator::task_costs(simulated_run const& run, std::optional<std::u
 }
 
 // What the units of multi_host cost: the same, or as the tasks of the trace vary.
-std::vector<std::string> simulator::layer_costs(double units, double mean, std::optional<std::uint64_t> seed,
-                                                program::temporary_folder const& folder) const {
+simulator::arguments simulator::layer_costs(request const& r, double units, double mean) const {
   auto const rows = *options_.rows;
-  if (!observed_ || !seed)
+  if (!observed_ || !r.seed)
     return {"--rows", std::to_string(rows), "--unit-seconds", fmt::format("{:.12f}", mean)};
-  auto const costs = observed_->draw(static_cast<std::size_t>(units), *seed, mean);
-  auto const path = folder.file("layers.csv");
+  auto const costs = observed_->draw(static_cast<std::size_t>(units), *r.seed, mean);
+  auto const path = r.folder.file("layers.csv");
   std::ofstream file(path);
   file << "what,layer,row,seconds,bytes\n";
   double sum = 0;
@@ -262,9 +259,8 @@ std::vector<std::string> simulator::layer_costs(double units, double mean, std::
 
 // Graphs of N nodes and M edges. Blocks of skel-simulate cost what they take on this machine; the
 // factor turns that into what the model says of one rank.
-std::vector<std::string> simulator::division_words(simulated_run const& run,
-                                                   std::optional<std::uint64_t> seed,
-                                                   program::temporary_folder const& folder) const {
+simulator::arguments simulator::division_words(request const& r) const {
+  auto const& [run, seed, folder] = r;
   double const nodes = size(run, "N", "number of nodes"), edges = size(run, "M", "number of edges");
   auto const* const work = work_of(*run.model);
   if (work == nullptr)
@@ -283,11 +279,11 @@ std::vector<std::string> simulator::division_words(simulated_run const& run,
   return words;
 }
 
-std::vector<std::string> simulator::words_of(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                             program::temporary_folder const& folder) const {
+simulator::arguments simulator::words_of(request const& r) const {
+  auto const& [run, seed, folder] = r;
   auto const& m = *run.model;
   check_sizes(run);
-  if (m.skeleton == "divide_and_conquer") return division_words(run, seed, folder);
+  if (m.skeleton == "divide_and_conquer") return division_words(r);
   if (m.skeleton == "ring_steal" && !options_.tree.empty()) {
     // The cost of a node is that of the largest sample; the tree determines the number of nodes.
     auto sampled = sizes_;
@@ -309,32 +305,30 @@ std::vector<std::string> simulator::words_of(simulated_run const& run, std::opti
       require_sizes(m, *bytes, sizes_of(run));
       result_bytes = std::clamp(bytes->curve(sizes_of(run)) / tasks, 0.0, 1e9);
     }
-    std::vector<std::string> words{
-        "--schedule",     run.schedule,         "--tasks", number(tasks),
-        "--result-bytes", number(result_bytes), "--costs", task_costs(run, seed, tasks, folder)};
+    std::vector<std::string> words{"--schedule",     run.schedule,         "--tasks", number(tasks),
+                                   "--result-bytes", number(result_bytes), "--costs", task_costs(r, tasks)};
     if (!m.results.empty()) words.insert(words.end(), {"--results", m.results});
     return words;
   }
-  if (m.skeleton == "ring_steal")
-    return {"--tasks", number(tasks), "--costs", task_costs(run, seed, tasks, folder)};
+  if (m.skeleton == "ring_steal") return {"--tasks", number(tasks), "--costs", task_costs(r, tasks)};
   if (m.skeleton == "bsp") {
     auto const sampled = sizes_of(run);
     if (!options_.message_bytes && !sampled.contains("message_bytes"))
       throw usage_error("--simulate of bsp: missing --message-bytes N, which the samples do not contain");
     double const bytes = options_.message_bytes ? *options_.message_bytes : sampled.at("message_bytes");
     return {"--supersteps",    number(tasks), "--pattern", options_.pattern,
-            "--message-bytes", number(bytes), "--costs",   task_costs(run, seed, tasks * run.ranks, folder)};
+            "--message-bytes", number(bytes), "--costs",   task_costs(r, tasks * run.ranks)};
   }
-  return group_words(run, seed, tasks, folder);
+  return group_words(r, tasks);
 }
 
-std::vector<std::string> simulator::group_words(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                                double units, program::temporary_folder const& folder) const {
+simulator::arguments simulator::group_words(request const& r, double units) const {
+  auto const& run = r.run;
   if (!options_.rows) throw usage_error("--simulate of multi_host: missing --rows N");
   if (!options_.read_seconds) throw usage_error("--simulate of multi_host: missing --read-seconds SECONDS");
   // A host reads one slice more than it has units. The groups are those of the samples.
   double const groups = std::max(1.0, run.ranks / std::max(1.0, 1.0 * group_size_of(run.model->schedule)));
-  double const busy = mean_work(run, seed) / units;
+  double const busy = mean_work(run, r.seed) / units;
   double const unit = busy - *options_.read_seconds * (1 + groups / units);
   if (!(unit > 0))
     throw usage_error(
@@ -346,7 +340,7 @@ std::vector<std::string> simulator::group_words(simulated_run const& run, std::o
       "--row-bytes",    std::to_string(options_.row_bytes),
       "--group-size",   std::to_string(run.group_size),
       "--sink",         run.model->results.starts_with("on_hosts") ? "hosts" : "root"};
-  auto const unit_seconds = layer_costs(units, unit, seed, folder);
+  auto const unit_seconds = layer_costs(r, units, unit);
   words.insert(words.end(), unit_seconds.begin(), unit_seconds.end());
   return words;
 }
@@ -357,7 +351,7 @@ std::vector<double> simulator::seconds(std::vector<seeded_run> const& runs) cons
   std::vector<std::vector<std::string>> all;
   for (auto const& [what, seed] : runs) {
     inputs.push_back(std::make_unique<program::temporary_folder>());
-    auto words = words_of(what, seed, *inputs.back());
+    auto words = words_of({what, seed, *inputs.back()});
     auto platform = options_.platform;
     if (platform.empty()) {
       platform = inputs.back()->file("platform.json");

@@ -62,23 +62,22 @@ class simulator {
   [[nodiscard]] bool varies(simulated_run const& run) const;
 
  private:
-  [[nodiscard]] std::vector<std::string> words_of(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                                  program::temporary_folder const& folder) const;
+  // A run, and where the files that skel-simulate reads are put.
+  struct request {
+    simulated_run const& run;
+    std::optional<std::uint64_t> seed;
+    program::temporary_folder const& folder;
+  };
+  using arguments = std::vector<std::string>;
+  [[nodiscard]] arguments words_of(request const& r) const;
   [[nodiscard]] point sizes_of(simulated_run const& run) const;
   void check_sizes(simulated_run const& run) const;
   [[nodiscard]] double size(simulated_run const& run, char const* name, char const* what) const;
   [[nodiscard]] double mean_work(simulated_run const& run, std::optional<std::uint64_t> seed) const;
-  [[nodiscard]] std::string task_costs(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                       double tasks, program::temporary_folder const& folder) const;
-  [[nodiscard]] std::vector<std::string> group_words(simulated_run const& run,
-                                                     std::optional<std::uint64_t> seed, double units,
-                                                     program::temporary_folder const& folder) const;
-  [[nodiscard]] std::vector<std::string> layer_costs(double units, double mean,
-                                                     std::optional<std::uint64_t> seed,
-                                                     program::temporary_folder const& folder) const;
-  [[nodiscard]] std::vector<std::string> division_words(simulated_run const& run,
-                                                        std::optional<std::uint64_t> seed,
-                                                        program::temporary_folder const& folder) const;
+  [[nodiscard]] std::string task_costs(request const& r, double tasks) const;
+  [[nodiscard]] arguments group_words(request const& r, double units) const;
+  [[nodiscard]] arguments layer_costs(request const& r, double units, double mean) const;
+  [[nodiscard]] arguments division_words(request const& r) const;
   [[nodiscard]] bool distribution() const { return options_.costs.find(':') != std::string::npos; }
 
   simulation_options const& options_;
