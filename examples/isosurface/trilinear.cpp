@@ -45,9 +45,9 @@ class extraction {
       value_ = values_[v];
       part_ = {};
       first_vertex_ = mesh_.positions.size();
-      for (row_ = rows_.first; row_ < rows_.end; ++row_) {
+      for (row_.number = rows_.first; row_.number < rows_.end; ++row_.number) {
         begin_row();
-        for (auto const& cell : cells.of(v, row_)) add_cell(cell);
+        for (auto const& cell : cells.of(v, row_.number)) add_cell(cell);
         std::swap(vertices_[0], vertices_[1]);  // the high side in y is the low side of the next row
         std::swap(vertices_[2], vertices_[3]);
         std::swap(vertices_[8], vertices_[10]);
@@ -60,25 +60,26 @@ class extraction {
 
  private:
   void begin_row() {
-    seen_ = (row_ > rows_.first ? low_side(1) : 0U);
-    foreign_ = (row_ == rows_.first && row_ > 0 ? low_side(1) : 0U) |
-               (grid_.joined_below(layer_.number()) ? low_side(2) : 0U);
-    to_last_row_ = row_ + 1 == rows_.end && row_ + 1 < grid_.axis(1).cells() ? high_side(1) : 0U;
+    row_.seen = (row_.number > rows_.first ? low_side(1) : 0U);
+    row_.foreign = (row_.number == rows_.first && row_.number > 0 ? low_side(1) : 0U) |
+                   (grid_.joined_below(layer_.number()) ? low_side(2) : 0U);
+    row_.to_last =
+        row_.number + 1 == rows_.end && row_.number + 1 < grid_.axis(1).cells() ? high_side(1) : 0U;
     auto const above = layer_.number() + 1;
-    to_above_ = above < grid_.layers() && grid_.joined_below(above) ? high_side(2) : 0U;
+    row_.to_above = above < grid_.layers() && grid_.joined_below(above) ? high_side(2) : 0U;
     for (std::size_t s = 0; s < 2; ++s)
       for (std::size_t j = 0; j < 2; ++j)
-        corner_rows_[j + 2 * s] = layer_.samples(layer_.number() + s, grid_.axis(1).sample[row_ + j]);
+        row_.corners[j + 2 * s] = layer_.samples(layer_.number() + s, grid_.axis(1).sample[row_.number + j]);
   }
 
   void add_cell(active_cell const& cell) {
     auto const x = std::size_t{cell.x};
     auto const& c = cube_cases()[cell.above];
-    unsigned fresh = c.edges, foreign = foreign_;
+    unsigned fresh = c.edges, foreign = row_.foreign;
     if (layer_.has_holes())
       ask_for_users(x, fresh, foreign);
     else
-      fresh &= ~(seen_ | (x > 0 ? low_side(0) : 0U));
+      fresh &= ~(row_.seen | (x > 0 ? low_side(0) : 0U));
     for (; fresh != 0; fresh &= fresh - 1) {
       auto const e = static_cast<std::size_t>(std::countr_zero(fresh));
       vertex(e, x) = ((foreign >> e) & 1U) != 0 ? add_foreign(e, x) : add_vertex(e, x);
@@ -99,8 +100,8 @@ class extraction {
       for (std::size_t a = 0; a < 3; ++a)
         if (a != cube_edges[e].axis) place[a] = cube_edges[e].from[a] == 0 ? -1 : 1;
       if (!grid_.joined_below(layer_.number())) place[2] = std::max(place[2], 0);
-      auto const user =
-          find_first_user(layer_, rows_, row_, x, place, {grid_.axis(0).cells(), grid_.axis(1).cells()});
+      auto const user = find_first_user(layer_, rows_, row_.number, x, place,
+                                        {grid_.axis(0).cells(), grid_.axis(1).cells()});
       if (user == first_user::this_piece) fresh &= ~(1U << e);
       if (user == first_user::other_piece) foreign |= 1U << e;
     }
@@ -113,7 +114,7 @@ class extraction {
 
   [[nodiscard]] edge_key key(std::size_t edge, std::size_t x) const {
     auto const& from = cube_edges[edge].from;
-    return lattice_.key(cube_edges[edge].axis, x + from[0], row_ + from[1], layer_.number() + from[2]);
+    return lattice_.key(cube_edges[edge].axis, x + from[0], row_.number + from[1], layer_.number() + from[2]);
   }
 
   std::uint32_t add_foreign(std::size_t edge, std::size_t x) {
@@ -124,11 +125,12 @@ class extraction {
   std::uint32_t add_vertex(std::size_t edge, std::size_t x) {
     auto const axis = std::size_t{cube_edges[edge].axis};
     auto const& from = cube_edges[edge].from;
-    std::array<std::size_t, 3> const a{x + from[0], row_ + from[1], layer_.number() + from[2]};
+    std::array<std::size_t, 3> const a{x + from[0], row_.number + from[1], layer_.number() + from[2]};
     auto b = a;
     ++b[axis];
     auto const sample = [&](std::array<std::size_t, 3> const& n) {
-      return double{corner_rows_[n[1] - row_ + 2 * (n[2] - layer_.number())][grid_.axis(0).sample[n[0]]]};
+      return double{
+          row_.corners[n[1] - row_.number + 2 * (n[2] - layer_.number())][grid_.axis(0).sample[n[0]]]};
     };
     double const low = sample(a), t = (value_ - low) / (sample(b) - low);
     point p{};
@@ -140,8 +142,8 @@ class extraction {
         normalized({-(g[0] + t * (h[0] - g[0])), -(g[1] + t * (h[1] - g[1])), -(g[2] + t * (h[2] - g[2]))}));
 
     auto const number = static_cast<std::uint32_t>(mesh_.positions.size() - 1 - first_vertex_);
-    if (((to_above_ >> edge) & 1U) != 0) mesh_.above.push_back({key(edge, x), number}), ++part_.above;
-    if (((to_last_row_ >> edge) & 1U) != 0)
+    if (((row_.to_above >> edge) & 1U) != 0) mesh_.above.push_back({key(edge, x), number}), ++part_.above;
+    if (((row_.to_last >> edge) & 1U) != 0)
       mesh_.last_row.push_back({key(edge, x), number}), ++part_.last_row;
     return number;
   }
@@ -153,14 +155,16 @@ class extraction {
   edge_lattice lattice_;
   node_slopes slopes_;
   piece_mesh mesh_;
-  std::array<float const*, 4> corner_rows_{};
 
   // State of the current value:
   double value_ = 0;
-  std::size_t row_ = 0;
   std::size_t first_vertex_ = 0;
   piece_mesh::part part_;
-  unsigned seen_ = 0, foreign_ = 0, to_last_row_ = 0, to_above_ = 0;  // bits of edges
+  struct {
+    std::size_t number = 0;
+    std::array<float const*, 4> corners{};                      // rows of samples
+    unsigned seen = 0, foreign = 0, to_last = 0, to_above = 0;  // bits of edges
+  } row_;
   // Per edge of a cell (of two along y or z: the first), by the x of its first end.
   std::array<std::vector<std::uint32_t>, 12> vertices_;
 };

@@ -37,6 +37,8 @@ struct pieces_view {
 inline constexpr std::uint8_t visible_cell = 255;
 inline constexpr int block_shift = 2;  ///< blocks of 4 x 4 x 4 cells
 
+/// A plain struct with all that a ray needs: kernels compiled for other instructions share no functions with
+/// the rest of the program.
 struct volume_view {
   float const* values;          ///< scaled, at grid points, x fastest
   std::uint8_t const* cells;    ///< indexed by the grid point at the cell's lowest corner

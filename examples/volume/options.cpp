@@ -18,7 +18,7 @@ namespace {
 
 int slabs_of(std::string const& text) {
   constexpr int most = 1000000;
-  if (text == "ranks") return options::slab_for_each_rank;
+  if (text == "ranks") return part_options::slab_for_each_rank;
   auto const n = skel::program::to_number<int>(text).value_or(0);
   if (n < 1 || n > most)
     throw skel::usage_error(fmt::format("--slabs: expected 1 to {} or \"ranks\", found \"{}\"", most, text));
@@ -28,6 +28,7 @@ int slabs_of(std::string const& text) {
 }  // namespace
 
 void add_options(CLI::App& app, options& o) {
+  using namespace skel::program;
   app.add_option(
       "FIELD", o.file,
       "volume to render: .vti, .vtr, .nc, .nc4, .cdf, .h5, .hdf5, .he5, .hdf, .vtkhdf, .nrrd, .nhdr, "
@@ -37,59 +38,53 @@ void add_options(CLI::App& app, options& o) {
                  "sphere; each also as NAME:AxBxC, and wind as NAME@HOURS");
   app.add_option("--variable,--array", o.choice.variable,
                  "variable of a .nc or .h5, array of the points of a .vti or .vtr");
-  app.add_option("--time", o.choice.time, "index of the time of a file that has several")
-      ->capture_default_str()
-      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
+  option(app, "--time", o.choice.time, "index of the time of a file that has several", shown_default,
+         CLI::Range(0, std::numeric_limits<int>::max()));
   app.add_flag("--list", o.list, "print the variables of FIELD and their sizes, render nothing");
   app.add_option("--series", o.series, "several volumes, rendered to one picture each");
-  app.add_option("--steps", o.steps,
-                 "number of pictures, numbered like frames: of a computed field an hour apart, of a file its "
-                 "times from --time on")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100000));
-  app.add_option("--grid", o.grid,
-                 "ranks that read the volume: root (broadcasts it) or all (all must reach the file)")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"root", "all"}));
+  option(app, "--steps", o.steps,
+         "number of pictures, numbered like frames: of a computed field an hour apart, of a file its "
+         "times from --time on",
+         shown_default, CLI::Range(1, 100000));
+  option(app, "--grid", o.parts.read_by,
+         "ranks that read the volume: root (broadcasts it) or all (all must reach the file)", shown_default,
+         CLI::IsMember({"root", "all"}));
   app.add_option_function<std::string>(
-         "--slabs", [&o](std::string const& n) { o.slabs = slabs_of(n); },
+         "--slabs", [&o](std::string const& n) { o.parts.slabs = slabs_of(n); },
          "number of slabs of the grid; a rank holds one while it receives the next. ranks: each rank keeps "
          "one, and the rays travel")
       ->type_name("N|ranks");
-  app.add_option("--memory", o.memory,
-                 "MiB per rank for the grid, which is cut into as many slabs as necessary")
-      ->check(CLI::Range(1, 1 << 30))
+  option(app, "--memory", o.parts.memory,
+         "MiB per rank for the grid, which is cut into as many slabs as necessary", CLI::Range(1, 1 << 30))
       ->excludes("--slabs");
   app.add_option("--spec", o.spec,
                  "rendering specification (.json): view, mapping, light, ...; see docs/reference/volume.md");
   app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT [the specification's]");
   app.add_option("--background", o.background, "background: a picture (.png), \"map\", \"none\" or #rrggbb");
-  app.add_option("--frames", o.frames, "number of pictures of a turntable, numbered: storm-000.png, ...")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100000));
-  app.add_option("--pixels", o.pixels,
-                 "pixels per task [determined by the cost model from a few pixels and --machine]")
-      ->check(CLI::Range(1, 100000000));
-  app.add_option("--machine", o.machine,
-                 "cost of messages, measured by skel-model calibrate, for the size of tasks ["
-                 "20 us and 1 GB/s]")
-      ->type_name("FILE.json");
-  app.add_option("--decomposition", o.decomposition,
-                 "pixels of a task: scattered over the picture, or contiguous blocks")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"scattered", "blocks"}));
+  option(app, "--frames", o.frames, "number of pictures of a turntable, numbered: storm-000.png, ...",
+         shown_default, CLI::Range(1, 100000));
+  option(app, "--pixels", o.tasks.pixels,
+         "pixels per task [determined by the cost model from a few pixels and --machine]",
+         CLI::Range(1, 100000000));
+  option(app, "--machine FILE.json", o.tasks.machine,
+         "cost of messages, measured by skel-model calibrate, for the size of tasks ["
+         "20 us and 1 GB/s]");
+  option(app, "--decomposition", o.tasks.decomposition,
+         "pixels of a task: scattered over the picture, or contiguous blocks", shown_default,
+         CLI::IsMember({"scattered", "blocks"}));
   app.add_flag(
          "--session{-}", o.session,
          "render what commands on standard input, or in a FILE, ask for: a key of the specification and "
          "its value, such as view {\"azimuth\": 30}; size, background, frames, field, variable, time as the "
          "options; spec FILE, file FILE; render FILE; quit")
       ->type_name("[=FILE]");
-  app.add_option("--unit-costs", o.unit_costs, "write the processor seconds of each task, for skel-simulate");
-  app.add_flag("--ray-statistics", o.ray_statistics,
+  app.add_option("--unit-costs", o.tasks.unit_costs,
+                 "write the processor seconds of each task, for skel-simulate");
+  app.add_flag("--ray-statistics", o.tasks.ray_statistics,
                "time each ray separately, and print statistics of rays that hit and miss the grid");
-  app.add_option("--instructions", o.instructions,
-                 "instruction set: avx512, avx512-gather, avx2 or portable [the best available]")
-      ->check(CLI::IsMember({"avx512", "avx512-gather", "avx2", "portable"}));
+  option(app, "--instructions", o.instructions,
+         "instruction set: avx512, avx512-gather, avx2 or portable [the best available]",
+         CLI::IsMember({"avx512", "avx512-gather", "avx2", "portable"}));
   skel::program::rarely_used(app, {"--grid", "--slabs", "--pixels", "--machine", "--decomposition",
                                    "--unit-costs", "--ray-statistics", "--instructions"});
 }
@@ -129,7 +124,7 @@ void check(options const& o) {
   using given_option = std::pair<bool, char const*>;
   for (auto const& [is_given, name] :
        {given_option{!o.series.empty(), "--series"}, given_option{o.steps > 1, "--steps"},
-        given_option{o.slabs != 0, "--slabs"}, given_option{o.memory > 0, "--memory"}})
+        given_option{o.parts.slabs != 0, "--slabs"}, given_option{o.parts.memory > 0, "--memory"}})
     if (is_given && !o.session.empty())
       throw skel::usage_error(fmt::format("--session and {}: expected only one of them", name));
   if (!o.field.empty() && (!o.choice.variable.empty() || o.choice.time > 0))
@@ -155,7 +150,7 @@ std::vector<options::volume> options::volumes() const {
 }
 
 skel::model::machine options::messages() const {
-  return machine.empty() ? skel::model::machine::assumed() : skel::model::machine::read(machine);
+  return tasks.machine.empty() ? skel::model::machine::assumed() : skel::model::machine::read(tasks.machine);
 }
 
 }  // namespace volume

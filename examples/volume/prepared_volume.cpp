@@ -85,15 +85,15 @@ void prepared_volume::stretch(std::array<std::vector<double>, 3> const& coordina
                               specification const& spec, std::string const& name) {
   for (std::size_t d = 0; d < 3; ++d) {
     auto const& from = coordinates[d];
-    low_[d] = from.front() * spec.stretch[d];
-    for (auto const c : from) planes_[d].push_back((c - from.front()) * spec.stretch[d]);
-    sides_[d] = planes_[d].back();
+    extent_.low[d] = from.front() * spec.stretch[d];
+    for (auto const c : from) extent_.planes[d].push_back((c - from.front()) * spec.stretch[d]);
+    extent_.sides[d] = extent_.planes[d].back();
     for (std::size_t i = 1; i < from.size(); ++i)
-      if (!(static_cast<float>(planes_[d][i - 1]) < static_cast<float>(planes_[d][i])))
+      if (!(static_cast<float>(extent_.planes[d][i - 1]) < static_cast<float>(extent_.planes[d][i])))
         throw skel::usage_error(fmt::format(
             "{}: coordinates {} and {} along axis {} are too close for single precision", name, i - 1, i, d));
   }
-  diagonal_ = std::sqrt(dot(sides_, sides_));
+  extent_.diagonal = std::sqrt(dot(extent_.sides, extent_.sides));
 }
 
 void prepared_volume::scale_values(volume_data::grid const& grid, specification const& spec, double least,
@@ -103,7 +103,7 @@ void prepared_volume::scale_values(volume_data::grid const& grid, specification 
   auto const slice = grid.header.slice_samples();
   std::vector<double> exact(slice);
   mapping_ = std::make_unique<volume::mapping>(spec.mapping, least, most,
-                                               spec.mapping.unit.value_or(diagonal_ / 100));
+                                               spec.mapping.unit.value_or(extent_.diagonal / 100));
   for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
     volume_data::convert(
         grid.header.type,
@@ -135,40 +135,41 @@ void prepared_volume::scale_values(volume_data::grid const& grid, specification 
 void prepared_volume::lay_out_pieces() {
   auto const& from = mapping_->pieces();
   auto const groups = (from.size() + 7) / 8;
-  pieces_.assign(8 * columns * groups, 0);
+  tables_.pieces.assign(8 * columns * groups, 0);
   for (std::size_t i = 0; i < from.size(); ++i) {
     auto const& p = from[i];
     float const row[columns] = {p.lower, p.upper, p.knot,  p.k0,    p.k1,   p.c0[0],
                                 p.c0[1], p.c0[2], p.c1[0], p.c1[1], p.c1[2]};
-    for (std::size_t c = 0; c < columns; ++c) pieces_[8 * (i / 8 * columns + c) + i % 8] = row[c];
+    for (std::size_t c = 0; c < columns; ++c) tables_.pieces[8 * (i / 8 * columns + c) + i % 8] = row[c];
   }
-  view_.pieces = {static_cast<int>(from.size()), static_cast<int>(groups), pieces_.data()};
+  view_.pieces = {static_cast<int>(from.size()), static_cast<int>(groups), tables_.pieces.data()};
 }
 
 void prepared_volume::lay_out_axes() {
   constexpr float infinite = std::numeric_limits<float>::infinity();
   for (std::size_t d = 0; d < 3; ++d) {
-    auto const& p = planes_[d];
+    auto const& p = extent_.planes[d];
     auto const cells = p.size() - 1;
-    view_.first_cell[d] = static_cast<int>(axes_.size());
+    view_.first_cell[d] = static_cast<int>(tables_.axes.size());
     view_.cell_count[d] = static_cast<int>(cells);
     for (std::size_t i = 0; i < cells; ++i) {
       auto const low = static_cast<float>(p[i]), high = static_cast<float>(p[i + 1]);
-      axes_.push_back({low, 1 / (high - low), i + 1 == cells ? infinite : high, i == 0 ? -infinite : low});
+      tables_.axes.push_back(
+          {low, 1 / (high - low), i + 1 == cells ? infinite : high, i == 0 ? -infinite : low});
     }
     // One cell per even step: the cell at its lower end.
     auto const steps = std::min<std::size_t>(4 * cells, 1U << 20);
-    auto& finder = finders_[d];
+    auto& finder = tables_.finders[d];
     for (std::size_t s = 0, cell = 0; s < steps; ++s) {
-      double const at = sides_[d] * static_cast<double>(s) / static_cast<double>(steps);
+      double const at = extent_.sides[d] * static_cast<double>(s) / static_cast<double>(steps);
       while (cell + 1 < cells && p[cell + 1] <= at) ++cell;
       finder.push_back(static_cast<int>(cell));
     }
     view_.finders[d] = finder.data();
     view_.find_count[d] = static_cast<int>(steps);
-    view_.find_scale[d] = static_cast<float>(static_cast<double>(steps) / sides_[d]);
+    view_.find_scale[d] = static_cast<float>(static_cast<double>(steps) / extent_.sides[d]);
   }
-  view_.axes = axes_.data();
+  view_.axes = tables_.axes.data();
 }
 
 void prepared_volume::find_visible_cells() {
@@ -213,8 +214,8 @@ void prepared_volume::find_visible_cells() {
   for (std::size_t d = 0; d < 3; ++d) {
     bool const none = last[d] < 0;
     if (!none) {
-      own_box_.low[d] = static_cast<float>(planes_[d][static_cast<std::size_t>(first[d])]);
-      own_box_.high[d] = static_cast<float>(planes_[d][static_cast<std::size_t>(last[d]) + 1]);
+      own_box_.low[d] = static_cast<float>(extent_.planes[d][static_cast<std::size_t>(first[d])]);
+      own_box_.high[d] = static_cast<float>(extent_.planes[d][static_cast<std::size_t>(last[d]) + 1]);
     }
     view_.box_low[d] = own_box_.low[d];
     view_.box_high[d] = own_box_.high[d];
@@ -276,7 +277,7 @@ void prepared_volume::find_gradients() {
   auto const points = values_.size() - 1;
   gradients_.assign(4 * (points + 1), 0);
   for (std::size_t d = 0; d < 3; ++d) {
-    auto const& p = planes_[d];
+    auto const& p = extent_.planes[d];
     auto const stride = static_cast<std::size_t>(view_.stride[d]);
     // Along z only the planes of this slab; the planes on both sides of it serve its own gradients.
     auto const begin = d == 2 ? part_.first_plane() : 0;
@@ -297,7 +298,7 @@ void prepared_volume::find_gradients() {
         slope = (h0 * h0 * value(i + 1) - h1 * h1 * value(i - 1) + (h1 * h1 - h0 * h0) * value(i)) /
                 (h0 * h1 * (h0 + h1));
       }
-      gradients_[4 * at + d] = static_cast<float>(slope * diagonal_);
+      gradients_[4 * at + d] = static_cast<float>(slope * extent_.diagonal);
     }
   }
   view_.gradients = gradients_.data() + 4 * ahead_;
@@ -305,7 +306,7 @@ void prepared_volume::find_gradients() {
 
 void prepared_volume::set_light(specification const& spec) {
   for (std::size_t c = 0; c < 3; ++c) view_.fog[c] = spec.attenuation.color[c];
-  view_.fog_density = static_cast<float>(spec.attenuation.density / diagonal_);
+  view_.fog_density = static_cast<float>(spec.attenuation.density / extent_.diagonal);
   if (!spec.light) return;
   view_.light_from_eye = !spec.light->direction;
   if (spec.light->direction) {
@@ -321,7 +322,7 @@ void prepared_volume::set_light(specification const& spec) {
 
 std::size_t prepared_volume::memory() const noexcept {
   return values_.size() * sizeof(float) + gradients_.size() * sizeof(float) + cells_.size() +
-         visible_.size() + missing_.size() + axes_.size() * sizeof(axis_cell);
+         visible_.size() + missing_.size() + tables_.axes.size() * sizeof(axis_cell);
 }
 
 }  // namespace volume

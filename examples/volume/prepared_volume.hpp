@@ -48,10 +48,10 @@ class prepared_volume {
 
   [[nodiscard]] volume_view const& view() const noexcept { return view_; }
   [[nodiscard]] volume::mapping const& mapping() const noexcept { return *mapping_; }
-  [[nodiscard]] vec3 const& low() const noexcept { return low_; }      ///< lowest corner, stretched
-  [[nodiscard]] vec3 const& sides() const noexcept { return sides_; }  ///< lengths, stretched
+  [[nodiscard]] vec3 const& low() const noexcept { return extent_.low; }      ///< lowest corner, stretched
+  [[nodiscard]] vec3 const& sides() const noexcept { return extent_.sides; }  ///< lengths, stretched
   /// Coordinates of the grid's planes, stretched, relative to the lowest corner.
-  [[nodiscard]] std::array<std::vector<double>, 3> const& planes() const noexcept { return planes_; }
+  [[nodiscard]] std::array<std::vector<double>, 3> const& planes() const noexcept { return extent_.planes; }
   [[nodiscard]] std::size_t memory() const noexcept;  ///< bytes
   struct box {
     std::array<float, 3> low{}, high{};
@@ -77,14 +77,20 @@ class prepared_volume {
   slab part_;
   box own_box_;
   std::size_t ahead_ = 0;  // number of values before the slab's own
-  vec3 low_{}, sides_{};
-  double diagonal_ = 0;
-  std::array<std::vector<double>, 3> planes_;
+  struct {
+    vec3 low{}, sides{};
+    double diagonal = 0;
+    std::array<std::vector<double>, 3> planes;
+  } extent_;  // stretched
   std::unique_ptr<volume::mapping> mapping_;
-  std::vector<float> values_, gradients_, pieces_;
+  std::vector<float> values_, gradients_;
   std::vector<std::uint8_t> cells_, visible_, missing_;
-  std::vector<axis_cell> axes_;
-  std::array<std::vector<int>, 3> finders_;
+  // Tables of the kernel: the mapping's pieces, the cells of each axis, and the cell at each position.
+  struct {
+    std::vector<float> pieces;
+    std::vector<axis_cell> axes;
+    std::array<std::vector<int>, 3> finders;
+  } tables_;
   volume_view view_{};
   bool has_values_ = true;
 };

@@ -72,9 +72,9 @@ class program_run {
       : ctx_(ctx), common_(common), options_(o), volumes_(o.volumes()) {
     what_.spec = o.rendering();
     what_.frames = o.frames;
-    what_.pixels_per_task = o.pixels;
-    what_.decomposition = task_cutter::named(o.decomposition);
-    what_.time_rays = o.ray_statistics;
+    what_.pixels_per_task = o.tasks.pixels;
+    what_.decomposition = task_cutter::named(o.tasks.decomposition);
+    what_.time_rays = o.tasks.ray_statistics;
     what_.instructions = o.instructions;
     messages_ = o.messages();
     if (!common.output.empty())
@@ -88,7 +88,8 @@ class program_run {
       throw skel::usage_error("--verify: requires the whole grid, expected no --slabs or --memory");
     if (in_slabs() && common.on_error().collects)
       throw skel::usage_error("--on-error collect: requires the whole grid, expected no --slabs or --memory");
-    if (has_resident_slabs() && (common.of_farm != skel::program::run_options::farm_values{} || o.pixels > 0))
+    if (has_resident_slabs() &&
+        (common.of_farm != skel::program::run_options::farm_values{} || o.tasks.pixels > 0))
       throw skel::usage_error(
           "--slabs ranks: not a farm, expected no --schedule, --results, --root, --on-error, --audit, "
           "--task-time-limit or --pixels");
@@ -110,20 +111,22 @@ class program_run {
       each_in_slabs();
     else
       each_whole();
-    if (ctx_.is_root() && !options_.unit_costs.empty() && skel::program::is_whole(all_.run))
-      skel::program::write_costs(options_.unit_costs, all_.task_seconds);
+    if (ctx_.is_root() && !options_.tasks.unit_costs.empty() && skel::program::is_whole(all_.run))
+      skel::program::write_costs(options_.tasks.unit_costs, all_.task_seconds);
   }
 
   [[nodiscard]] skel::program::run_outcome outcome() const;
 
  private:
   [[nodiscard]] bool in_session() const { return !options_.session.empty(); }
-  [[nodiscard]] bool in_slabs() const { return options_.slabs != 0 || options_.memory > 0; }
-  [[nodiscard]] bool has_resident_slabs() const { return options_.slabs == options::slab_for_each_rank; }
-  [[nodiscard]] bool finds_task_size() const { return options_.pixels == 0 && !in_slabs() && !saves(); }
+  [[nodiscard]] bool in_slabs() const { return options_.parts.slabs != 0 || options_.parts.memory > 0; }
+  [[nodiscard]] bool has_resident_slabs() const {
+    return options_.parts.slabs == part_options::slab_for_each_rank;
+  }
+  [[nodiscard]] bool finds_task_size() const { return options_.tasks.pixels == 0 && !in_slabs() && !saves(); }
   void count(std::size_t pictures) {
-    pictures_ += pictures;
-    pixels_ +=
+    counts_.pictures += pictures;
+    counts_.pixels +=
         pictures * static_cast<std::size_t>(what_.spec.width) * static_cast<std::size_t>(what_.spec.height);
   }
   void check_last_time() const;
@@ -158,13 +161,15 @@ class program_run {
   std::vector<options::volume> volumes_;
   job what_;
   skel::model::machine messages_;
-  std::uint64_t verified_ = 0;  // pixels
-  std::size_t pictures_ = 0, pixels_ = 0, slabs_ = 0, all_missing_ = 0;
+  struct {
+    std::uint64_t verified = 0;  // pixels
+    std::size_t pictures = 0, pixels = 0, slabs = 0, all_missing = 0, grids = 0;
+  } counts_;
   totals all_;
-  // In a session: the volume, its name, and what it was prepared for.
-  std::unique_ptr<loaded_volume> held_;
-  std::string held_name_, held_for_;
-  std::size_t grids_ = 0;
+  struct {
+    std::unique_ptr<loaded_volume> volume;
+    std::string name, prepared_for;
+  } held_;  // in a session
   std::string failure_;
 };
 
@@ -190,7 +195,7 @@ void program_run::say_what_is_missing() const {
 }
 
 void program_run::say_all_missing(std::string const& name) {
-  ++all_missing_;
+  ++counts_.all_missing;
   if (ctx_.is_root())
     skel::program::complain("skel-volume", name + ": all values are missing: the picture shows nothing");
 }
@@ -218,8 +223,8 @@ std::string program_run::problem_of(volume_data::grid const& grid) const {
   }
   // Tasks consist of tiles.
   return text + fmt::format(" {} {} {} {} {} {} {}x{}", volumes_[0].name, options_.size, options_.frames,
-                            what_.pixels_per_task, options_.decomposition, options_.ray_statistics,
-                            tile_width, tile_height);
+                            what_.pixels_per_task, options_.tasks.decomposition,
+                            options_.tasks.ray_statistics, tile_width, tile_height);
 }
 
 void program_run::each_whole() {
@@ -241,18 +246,18 @@ void program_run::render_whole(loaded_volume const& volume, int number) {
   if (!volume.prepared.has_values()) say_all_missing(volume.grid.header.name);
   auto const behind = scenery(volume.prepared.sides());
   auto how = common_.farm();
-  if (volumes_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, pictures_);
+  if (volumes_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, counts_.pictures);
   if (what_.pixels_per_task == 0) what_.pixels_per_task = task_size(volume.prepared);
   if (saves()) how.checkpoint = common_.checkpoint("skel-volume", problem_of(volume.grid));
   std::optional<std::pair<camera, transparent_image>> first;
-  auto const part =
-      volume::render(ctx_, volume.prepared, what_, common_.schedule(), how,
-                     [&](int frame, camera const& view, transparent_image const& picture) {
-                       save(numbered(common_.output, number + frame, pictures_), behind, view, picture);
-                       if (common_.verify && frame == 0) first.emplace(view, picture);
-                     });
+  auto const part = volume::render(ctx_, volume.prepared, what_, common_.schedule(), how,
+                                   [&](int frame, camera const& view, transparent_image const& picture) {
+                                     save(numbered(common_.output, number + frame, counts_.pictures), behind,
+                                          view, picture);
+                                     if (common_.verify && frame == 0) first.emplace(view, picture);
+                                   });
   if (first && !part.run.stopped_early)
-    verified_ += verify(volume.grid, volume.prepared, what_.spec, first->first, first->second);
+    counts_.verified += verify(volume.grid, volume.prepared, what_.spec, first->first, first->second);
   all_.add(part);
 }
 
@@ -292,30 +297,31 @@ std::string program_run::render_ordered(session_order const& order, std::string 
   auto const volume = source.volumes().front();
   auto const needs = preparation_of(order.specification);
   auto const start = std::chrono::steady_clock::now();
-  if (!held_ || volume.name != held_name_) {
+  if (!held_.volume || volume.name != held_.name) {
     auto fresh = load_volume(ctx_, volume.open, options_.source(), what_.spec);
     all_.run.stopped_early = !fresh;
     if (!fresh) return {};
-    held_ = std::move(fresh);
-    held_name_ = volume.name;
-    ++grids_;
+    held_.volume = std::move(fresh);
+    held_.name = volume.name;
+    ++counts_.grids;
     all_.loading_seconds += seconds_since(start);
-    if (!held_->prepared.has_values()) say_all_missing(held_name_);
-  } else if (needs != held_for_) {
-    held_->prepared = prepared_volume(held_->grid, what_.spec);
+    if (!held_.volume->prepared.has_values()) say_all_missing(held_.name);
+  } else if (needs != held_.prepared_for) {
+    held_.volume->prepared = prepared_volume(held_.volume->grid, what_.spec);
   }
-  held_for_ = needs;
-  what_.pixels_per_task = options_.pixels > 0 ? options_.pixels : task_size(held_->prepared);
+  held_.prepared_for = needs;
+  what_.pixels_per_task =
+      options_.tasks.pixels > 0 ? options_.tasks.pixels : task_size(held_.volume->prepared);
 
   std::string problem;
   auto const frames = static_cast<std::size_t>(order.frames);
   auto const part = volume::render(
-      ctx_, held_->prepared, what_, common_.schedule(), common_.farm(),
+      ctx_, held_.volume->prepared, what_, common_.schedule(), common_.farm(),
       [&](int frame, camera const& view, transparent_image const& picture) {
         try {
-          save(numbered(output, frame, frames), scenery(held_->prepared.sides()), view, picture);
+          save(numbered(output, frame, frames), scenery(held_.volume->prepared.sides()), view, picture);
           if (common_.verify && frame == 0)
-            verified_ += verify(held_->grid, held_->prepared, what_.spec, view, picture);
+            counts_.verified += verify(held_.volume->grid, held_.volume->prepared, what_.spec, view, picture);
         } catch (skel::error const& bad) {
           problem = bad.what();
         }
@@ -334,15 +340,16 @@ void program_run::each_in_slabs() {
   constexpr int of_a_task = 1000;  // rays are sent in both directions, with 44 bytes per pixel
   if (what_.pixels_per_task == 0) what_.pixels_per_task = of_a_task;
   for (std::size_t i = 0; i < volumes_.size() && !all_.run.stopped_early; ++i) {
-    auto const grid = survey(ctx_, volumes_[i].open, options_.source(), what_.spec,
-                             static_cast<std::size_t>(has_resident_slabs() ? ctx_.size() : options_.slabs),
-                             static_cast<std::size_t>(options_.memory) << 20U);
+    auto const grid =
+        survey(ctx_, volumes_[i].open, options_.source(), what_.spec,
+               static_cast<std::size_t>(has_resident_slabs() ? ctx_.size() : options_.parts.slabs),
+               static_cast<std::size_t>(options_.parts.memory) << 20U);
     if (!grid) {
       all_.run.stopped_early = true;
       return;
     }
     if (!grid->whole.has_values) say_all_missing(volumes_[i].name);
-    slabs_ = grid->slabs.size();
+    counts_.slabs = grid->slabs.size();
     vec3 sides{};
     for (std::size_t d = 0; d < 3; ++d)
       sides[d] =
@@ -350,7 +357,7 @@ void program_run::each_in_slabs() {
     auto const behind = scenery(sides);
     auto const number = static_cast<int>(i);
     auto const done = [&](int frame, camera const& view, transparent_image const& picture) {
-      save(numbered(common_.output, number + frame, pictures_), behind, view, picture);
+      save(numbered(common_.output, number + frame, counts_.pictures), behind, view, picture);
     };
     auto const& open = volumes_[i].open;
     all_.add(has_resident_slabs()
@@ -382,27 +389,27 @@ skel::program::run_outcome program_run::outcome() const {
   outcome.failure = failure_;
   outcome.fields = {{"width", what_.spec.width},
                     {"height", what_.spec.height},
-                    {"pictures", pictures_},
+                    {"pictures", counts_.pictures},
                     {"pixels_per_task", what_.pixels_per_task},
                     {"loading_seconds", all_.loading_seconds},
                     {"waiting_for_grids_seconds", all_.waited_seconds},
                     {"cells", all_.counts.cells},
                     {"segments", all_.counts.segments}};
-  if (all_missing_ > 0) outcome.fields.push_back({"volumes_without_values", all_missing_});
-  if (verified_ > 0) outcome.verified = fmt::format("{} pixels, by brute force", verified_);
+  if (counts_.all_missing > 0) outcome.fields.push_back({"volumes_without_values", counts_.all_missing});
+  if (counts_.verified > 0) outcome.verified = fmt::format("{} pixels, by brute force", counts_.verified);
   if (in_session())
-    outcome.fields.push_back({"grids", grids_});
+    outcome.fields.push_back({"grids", counts_.grids});
   else if (common_.output.empty() && !common_.quiet && !all_.run.stopped_early)
     fmt::print("no picture written; -o FILE.png writes one\n");
-  if (slabs_ > 0) {
-    outcome.fields.push_back({"slabs", slabs_});
+  if (counts_.slabs > 0) {
+    outcome.fields.push_back({"slabs", counts_.slabs});
     outcome.fields.push_back({"grid_bytes_per_rank", all_.grid_memory});
     if (!common_.quiet)
-      fmt::print("{} slab{}, at most {} of the grid on a rank\n", slabs_, slabs_ == 1 ? "" : "s",
-                 size_text(all_.grid_memory));
+      fmt::print("{} slab{}, at most {} of the grid on a rank\n", counts_.slabs,
+                 counts_.slabs == 1 ? "" : "s", size_text(all_.grid_memory));
   }
-  outcome.problem = {{"field", volumes_.empty() ? held_name_ : volumes_[0].name},
-                     {"pixels", std::to_string(pixels_)},
+  outcome.problem = {{"field", volumes_.empty() ? held_.name : volumes_[0].name},
+                     {"pixels", std::to_string(counts_.pixels)},
                      {"pixels_per_task", std::to_string(what_.pixels_per_task)}};
   if (what_.time_rays) {
     auto const hitting = summarize(all_.rays, true), missing = summarize(all_.rays, false);

@@ -73,7 +73,7 @@ class slab_member {
     ranks_ = static_cast<std::size_t>(size);
     held_.clear();
     pictures_.clear();
-    sent_ = frame_ = batch_ = 0;
+    next_ = {};
     if (from_ == grid_source::root) return;
     for (std::size_t s = 0; s < grid_.slabs.size(); ++s)
       if (owner(s) == rank) hold(s, read_slab(open_, grid_, s));
@@ -93,11 +93,11 @@ class slab_member {
     }
     if (now.rank() != 0) return false;
     result.grid_memory = std::max(result.grid_memory, memory());
-    if (from_ == grid_source::root && sent_ < grid_.slabs.size())
+    if (from_ == grid_source::root && next_.slab < grid_.slabs.size())
       send_slab(now);
     else
       send_batch(now);
-    return sent_ < grid_.slabs.size() || frame_ < orders_.size() || !pictures_.empty();
+    return next_.slab < grid_.slabs.size() || next_.frame < orders_.size() || !pictures_.empty();
   }
 
   job_result result;  ///< on the root
@@ -129,7 +129,7 @@ class slab_member {
 
   /// One in a superstep, so that the root holds the planes of one.
   void send_slab(skel::superstep<slab_message>& now) {
-    auto const slab = sent_++;
+    auto const slab = next_.slab++;
     slab_message m;
     m.position = slab;
     m.planes.push_back(read_slab(open_, grid_, slab));
@@ -140,17 +140,18 @@ class slab_member {
   }
 
   void send_batch(skel::superstep<slab_message>& now) {
-    sent_ = grid_.slabs.size();
-    while (frame_ < orders_.size() && !result.hashes[frame_].empty()) ++frame_;  // done before a loss
-    if (frame_ == orders_.size()) return;
-    if (batch_ == 0) pictures_[frame_] = {std::vector<tile_state>(tiles_), tiles_, {}};
+    next_.slab = grid_.slabs.size();
+    while (next_.frame < orders_.size() && !result.hashes[next_.frame].empty())
+      ++next_.frame;  // done before a loss
+    if (next_.frame == orders_.size()) return;
+    if (next_.batch == 0) pictures_[next_.frame] = {std::vector<tile_state>(tiles_), tiles_, {}};
     travelling_rays rays;
-    for (auto t = batch_; t < tiles_; t += batches_) rays.tiles.push_back(t);
+    for (auto t = next_.batch; t < tiles_; t += batches_) rays.tiles.push_back(t);
     rays.states.resize(rays.tiles.size());
-    send_on(frame_, 0, rays, now);
-    if (++batch_ < batches_) return;
-    batch_ = 0;
-    ++frame_;
+    send_on(next_.frame, 0, rays, now);
+    if (++next_.batch < batches_) return;
+    next_.batch = 0;
+    ++next_.frame;
   }
 
   void take_through(slab_message& m, skel::superstep<slab_message>& now) {
@@ -210,8 +211,10 @@ class slab_member {
   std::size_t ranks_ = 1;
   std::map<std::size_t, std::unique_ptr<prepared_volume>> held_;
   std::map<std::uint64_t, unfinished> pictures_;
-  std::size_t sent_ = 0;                 // slabs
-  std::uint64_t frame_ = 0, batch_ = 0;  // next to send
+  struct {
+    std::size_t slab = 0;
+    std::uint64_t frame = 0, batch = 0;
+  } next_;  // to send
 };
 
 struct slab_program {

@@ -86,7 +86,7 @@ void same_picture(mpi::communicator const& world, volume::options const& o, bool
                   ? ""
                   : "skel-volume: MPI thread level below SERIALIZED: " + missing + "\n",
               "messages of the root");
-  if (!has_beside && o.slabs == 0) check_equal(got.pixels_per_task, "250", "pixels of a task");
+  if (!has_beside && o.parts.slabs == 0) check_equal(got.pixels_per_task, "250", "pixels of a task");
 }
 
 void run(mpi::communicator const& world) {
@@ -97,9 +97,9 @@ void run(mpi::communicator const& world) {
   same_picture(world, series, has_beside,
                "using tasks of 250 pixels, and loading each grid only when it is needed");
   auto slabs = storm("40x31");
-  slabs.slabs = 3;
+  slabs.parts.slabs = 3;
   same_picture(world, slabs, has_beside, "loading each slab only when it is needed");
-  slabs.slabs = volume::options::slab_for_each_rank;
+  slabs.parts.slabs = volume::part_options::slab_for_each_rank;
   same_picture(world, slabs, has_beside, "");
 }
 
