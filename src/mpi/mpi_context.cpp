@@ -1,13 +1,13 @@
 // Contexts over MPI, and run_main under mpiexec.
 #include <mpi.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <boost/mpi/communicator.hpp>
 #include <cstdio>
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +28,7 @@
 #include "mpi_lifetime.hpp"
 #include "mpi_transport.hpp"
 #include "skel/error.hpp"
+#include "skel/hash.hpp"
 #include "skel/mpi.hpp"
 #include "skel/run_main.hpp"
 
@@ -38,24 +39,19 @@ namespace {
 // A hash of this process's program; 0 if it cannot be read.
 std::uint64_t read_program_hash() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
-  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> const state(XXH3_createState(), &XXH3_freeState);
-  XXH3_64bits_reset(state.get());
-  std::vector<char> block(std::size_t{1} << 20);
-  std::uint64_t bytes = 0;
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0) {
-    XXH3_64bits_update(state.get(), block.data(), static_cast<std::size_t>(file.gcount()));
-    bytes += static_cast<std::uint64_t>(file.gcount());
+  xxh3_hasher hasher;
+  std::vector<std::byte> block(std::size_t{1} << 20);
+  bool any = false;
+  while (file.read(reinterpret_cast<char*>(block.data()), static_cast<std::streamsize>(block.size())),
+         file.gcount() > 0) {
+    hasher.update(std::span(block).first(static_cast<std::size_t>(file.gcount())));
+    any = true;
   }
-  return bytes == 0 ? 0 : XXH3_64bits_digest(state.get());
-}
-
-std::uint64_t program_hash() {
-  static std::uint64_t const hash = read_program_hash();
-  return hash;
+  return any ? hasher.value() : 0;
 }
 
 void check_same_program(MPI_Comm comm, int size) {
-  std::uint64_t const mine = program_hash();
+  static std::uint64_t const mine = read_program_hash();
   std::vector<std::uint64_t> all(static_cast<std::size_t>(size));
   MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm);
   for (int r = 1; r < size; ++r)
