@@ -60,7 +60,8 @@ void divide_run::begin(std::unique_lock<std::mutex>& lock) {
   if (!bad)
     tell(member_, &member::begin);
   else if (is_root())  // no rank begins
-    call_roll_now(&role::roll_call::source_failed, *bad);
+    call_roll_now(&role::roll_call::close,
+                  role::outcome{.how = role::outcome::status::source_failed, .text = *bad});
   else
     fail(*bad);
 }
@@ -106,10 +107,13 @@ void divide_run::act(act::keep_solution const& a, cargo* with) {
 
 void divide_run::act(act::blame const& a, cargo* /*with*/) {
   if (roll_->stopping()) return;
-  call_roll(
-      &role::roll_call::blame_work, static_cast<std::uint64_t>(a.work.group.first), a.ranks.back(),
+  auto const text =
       detail::format("the problem of {} was running on each of the lost ranks {}{}", named(a.work.group),
-                     detail::join(a.ranks, ", "), a.work.combine ? " (combining)" : ""));
+                     detail::join(a.ranks, ", "), a.work.combine ? " (combining)" : "");
+  call_roll(&role::roll_call::close, role::outcome{.how = role::outcome::status::task_failed,
+                                                   .task = static_cast<std::uint64_t>(a.work.group.first),
+                                                   .rank = a.ranks.back(),
+                                                   .text = text});
 }
 
 // --- messages

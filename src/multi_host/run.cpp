@@ -114,7 +114,7 @@ void group_run::drained(bool /*early*/) {
 
 void group_run::performed(group_cargo* /*with*/) {
   if (!active_root() || hold_.sink().sunk() < setup_.units || !root_role_->complete()) return;
-  call_roll_now(&role::roll_call::done, setup_.units);
+  call_roll_now(&role::roll_call::close, role::outcome{.tasks = setup_.units});
 }
 
 // --- actions
@@ -276,9 +276,11 @@ void group_run::idle_work() {
       last_moved_ = end;
       sink.received(end - begin, bad.has_value(), go_on);
       if (bad)
-        call_roll_now(&role::roll_call::sink_failed, e->unit, *bad);
+        call_roll_now(
+            &role::roll_call::close,
+            role::outcome{.how = role::outcome::status::sink_failed, .task = e->unit, .text = *bad});
       else if (!go_on)
-        call_roll_now(&role::roll_call::stop_early);
+        call_roll_now(&role::roll_call::close, role::outcome{.how = role::outcome::status::stopped_early});
       performed(nullptr);
     }
   } catch (...) {

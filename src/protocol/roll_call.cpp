@@ -9,6 +9,7 @@ namespace skel::role {
 namespace {
 // Ticks after which `stop` is repeated. The MPI transport loses no message, but another may.
 constexpr unsigned stop_patience = 8;
+using status = outcome::status;
 }  // namespace
 
 std::string text_of(blamed const& b) {
@@ -24,9 +25,9 @@ void roll_call::tell_all(call_message const& m, call_messages& out) const {
 
 void roll_call::close(outcome how, call_messages& out) {
   if (finished_) return;
-  if (early() && how.how == outcome::status::done) outcome_.tasks = how.tasks;
+  if (early() && how.how == status::done) outcome_.tasks = how.tasks;
   // An exception of a task or the sink is reported even if the run is stopped early.
-  bool const threw = how.how == outcome::status::task_failed || how.how == outcome::status::sink_failed;
+  bool const threw = how.how == status::task_failed || how.how == status::sink_failed;
   if (stopping_) {
     if (early() && threw) outcome_ = std::move(how);
     return;
@@ -34,41 +35,6 @@ void roll_call::close(outcome how, call_messages& out) {
   stopping_ = true;
   outcome_ = std::move(how);
   tell_all(role::stop{early()}, out);
-}
-
-void roll_call::done(std::uint64_t tasks, call_messages& out) {
-  close({.how = outcome::status::done, .tasks = tasks}, out);
-}
-
-void roll_call::stop_early(call_messages& out) { close({.how = outcome::status::stopped_early}, out); }
-
-void roll_call::source_failed(std::string text, call_messages& out) {
-  close({.how = outcome::status::source_failed, .text = std::move(text)}, out);
-}
-
-void roll_call::sink_failed(std::uint64_t task, std::string text, call_messages& out) {
-  close({.how = outcome::status::sink_failed, .task = task, .text = std::move(text)}, out);
-}
-
-void roll_call::blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out) {
-  stop_for({task, ranks}, out);
-}
-
-void roll_call::stop_for(blamed const& b, call_messages& out) {
-  close({.how = outcome::status::task_failed,
-         .task = b.task,
-         .rank = b.ranks.empty() ? 0 : b.ranks.back(),
-         .more = b.more,
-         .text = text_of(b)},
-        out);
-}
-
-void roll_call::blame_work(task_id task, rank_id rank, std::string text, call_messages& out) {
-  close({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
-}
-
-void roll_call::task_failed(task_id task, rank_id rank, std::string text, call_messages& out) {
-  close({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
 }
 
 void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
@@ -80,17 +46,19 @@ void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
                 " made another skeleton call than the root (another skeleton, other options or other types)",
             out);
   } else if (auto const* f = std::get_if<failed>(&m)) {
-    if (stopping_ && outcome_.how == outcome::status::task_failed) {
+    if (stopping_ && outcome_.how == status::task_failed) {
       bool const said_again = outcome_.task == f->task && outcome_.rank == from;
       if (!said_again) ++outcome_.more;
     }
-    close({.how = outcome::status::task_failed, .task = f->task, .rank = from, .text = f->text}, out);
+    close({.how = status::task_failed, .task = f->task, .rank = from, .text = f->text}, out);
   } else if (std::holds_alternative<please_stop>(m)) {
-    stop_early(out);
+    close({.how = status::stopped_early}, out);
   } else if (auto const* l = std::get_if<part_lost>(&m)) {
-    close({.how = outcome::status::part_lost, .rank = l->rank}, out);
+    close({.how = status::part_lost, .rank = l->rank}, out);
   } else if (auto const* b = std::get_if<blamed>(&m)) {
-    stop_for(*b, out);
+    auto const last = b->ranks.empty() ? 0 : b->ranks.back();
+    close({.how = status::task_failed, .task = b->task, .rank = last, .more = b->more, .text = text_of(*b)},
+          out);
   } else if (std::holds_alternative<stopped>(m)) {
     peers_[from].stopped = true;
     maybe_finish(out);

@@ -29,21 +29,9 @@ class roll_call {
   roll_call() = default;
   roll_call(rank_id ranks, std::uint64_t call_hash) : call_hash_(call_hash), peers_(ranks) {}
 
-  /// The result is complete and covers `tasks` tasks. After stop_early(): the tasks that ran.
-  void done(std::uint64_t tasks, call_messages& out);
-  void stop_early(call_messages& out);
-  void source_failed(std::string text, call_messages& out);
-  /// The sink threw on the root for this task.
-  void sink_failed(std::uint64_t task, std::string text, call_messages& out);
-  /// This task was running on each of these lost ranks: it fails the run.
-  void blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out);
-  /// The same for a skeleton whose work has no number: `text` names the work, `rank` was lost last.
-  void blame_work(task_id task, rank_id rank, std::string text, call_messages& out);
   /// The run ends with this outcome, unless it ends with another already. After an early end, `done` gives
   /// the number of tasks that ran.
   void close(outcome how, call_messages& out);
-  /// The root has determined that this task fails the run; `rank` ran it last.
-  void task_failed(task_id task, rank_id rank, std::string text, call_messages& out);
   void on(rank_id from, call_message const& m, call_messages& out);
   void lost(rank_id rank, call_messages& out);
   void abort(std::string text, call_messages& out);
@@ -54,7 +42,7 @@ class roll_call {
   /// A rank declared dead sends a message that is not for the roll call.
   void heard(rank_id rank);
   /// Sets the counts of the outcome, for a skeleton that knows them only at the end. They replace
-  /// those of done().
+  /// those of close().
   void count(std::uint64_t tasks, std::uint64_t handed_out_again);
 
   [[nodiscard]] bool stopping() const { return stopping_; }
@@ -75,7 +63,6 @@ class roll_call {
     bool stopped = false;
     [[nodiscard]] bool runs() const { return alive && !stopped; }
   };
-  void stop_for(blamed const& b, call_messages& out);
   [[nodiscard]] bool early() const { return stopping_ && outcome_.how == outcome::status::stopped_early; }
   void maybe_finish(call_messages& out);
   void tell_all(call_message const& m, call_messages& out) const;

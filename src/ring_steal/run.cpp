@@ -106,7 +106,9 @@ void steal_run::begin(std::unique_lock<std::mutex>& lock) {
     books_.open(0).waiting = std::move(source);
   }
   tell(member_, &member::begin);
-  if (bad) call_roll_now(&role::roll_call::source_failed, *bad);
+  if (bad)
+    call_roll_now(&role::roll_call::close,
+                  role::outcome{.how = role::outcome::status::source_failed, .text = *bad});
 }
 
 // --- actions
@@ -153,7 +155,7 @@ void steal_run::act(steal::complete const& /*a*/, cargo* /*with*/) {
   if (books_.find(0) == nullptr) return;  // the run has failed meanwhile
   std::uint64_t tasks = 0;
   if (auto const bad = thrown_by([&] { tasks = books_.complete(total_); })) return fail(*bad);
-  call_roll(&role::roll_call::done, tasks);
+  call_roll(&role::roll_call::close, role::outcome{.tasks = tasks});
 }
 
 void steal_run::drained(bool early) {

@@ -37,7 +37,9 @@ void world::perform(int rank, role::divide_actions& list, items problem, std::st
       if (roll_.stopping()) continue;
       check_blame(*b);
       blamed_ = true;
-      call_roll(&role::roll_call::blame_work, std::uint64_t{0}, b->ranks.back(), named(b->work));
+      call_roll(&role::roll_call::close, role::outcome{.how = role::outcome::status::task_failed,
+                                                       .rank = b->ranks.back(),
+                                                       .text = named(b->work)});
     } else if (std::holds_alternative<role::drain>(action)) {
       n.draining = true;
     } else {

@@ -150,7 +150,7 @@ void world::follow_up(int rank) {
   role::group_actions list;
   if (rank == 0 && root_role_.complete() && !roll_.stopping()) {
     complete_ = true;
-    call_roll(&role::roll_call::done, scenario_->units);
+    call_roll(&role::roll_call::close, role::outcome{.tasks = scenario_->units});
   }
   if (n.draining && n.running.empty()) {
     n.worker.quiet(list);

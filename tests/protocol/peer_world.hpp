@@ -180,7 +180,7 @@ class peer_world {
   [[nodiscard]] std::uint64_t call_hash(int rank) const {
     return scenario_->other_call == rank ? peer_call_hash + 1 : peer_call_hash;
   }
-  /// Calls a function of the root's roll call and sends its messages: `call_roll(&role::roll_call::done, 1)`.
+  /// Calls a function of the root's roll call and sends its messages: `call_roll(&role::roll_call::lost, 1)`.
   template <class Step, class... Arguments>
   void call_roll(Step what, Arguments&&... arguments) {
     role::call_messages told;

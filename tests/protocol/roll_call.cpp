@@ -14,6 +14,7 @@ struct call_of_two {
   call_messages told{};
 
   void says(rank_id rank, call_message const& m) { roll.on(rank, m, told); }
+  void closes(outcome how) { roll.close(std::move(how), told); }
   // Returns the messages of type `Own` sent to rank 1 since the last call.
   template <class Own>
   std::vector<Own> heard() {
@@ -35,7 +36,7 @@ struct call_of_two {
 
 TEST_CASE("stop is repeated to ranks that have not stopped") {
   call_of_two b;
-  b.roll.stop_early(b.told);
+  b.closes({.how = status::stopped_early});
   CHECK(b.heard<stop>() == std::vector{stop{true}});
   b.says(0, stopped{});
   for (int i = 0; i < 7; ++i) b.roll.tick(b.told);
@@ -49,7 +50,7 @@ TEST_CASE("the end is repeated to a rank that has not received it") {
   call_of_two b;
   b.roll.say_again(1, b.told);
   CHECK(b.told.empty());
-  b.roll.done(3, b.told);
+  b.closes({.tasks = 3});
   b.end();
   b.roll.say_again(1, b.told);
   CHECK(b.heard<finish>().size() == 1);
@@ -82,11 +83,11 @@ TEST_CASE("the outcome counts everything known at the end") {
 
 TEST_CASE("an exception of a task or the sink during an early stop is reported") {
   call_of_two task, sink;
-  task.roll.stop_early(task.told);
+  task.closes({.how = status::stopped_early});
   task.says(1, failed{7, "no luck"});
   CHECK(task.end() == status::task_failed);
-  sink.roll.stop_early(sink.told);
-  sink.roll.sink_failed(7, "disk full", sink.told);
+  sink.closes({.how = status::stopped_early});
+  sink.closes({.how = status::sink_failed, .task = 7, .text = "disk full"});
   CHECK(sink.end() == status::sink_failed);
 }
 
@@ -96,7 +97,7 @@ TEST_CASE("a rank that is heard again must stop as well") {
   CHECK(b.roll.lost_ranks() == std::vector{1});
   b.roll.heard(1);
   CHECK(b.roll.lost_ranks().empty());
-  b.roll.stop_early(b.told);
+  b.closes({.how = status::stopped_early});
   b.says(0, stopped{});
   CHECK_FALSE(b.roll.finished());
 }

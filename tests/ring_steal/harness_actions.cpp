@@ -71,7 +71,7 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
       total_ = n.debts.at(0).result;
       n.debts.erase(0);
       for (auto const c : total_) tasks_ += c;
-      call_roll(&role::roll_call::done, tasks_);
+      call_roll(&role::roll_call::close, role::outcome{.tasks = tasks_});
     } else if (auto const* drained = std::get_if<role::drain>(&action)) {
       n.draining = true;
       if (drained->early) continue;
