@@ -79,7 +79,6 @@ class attendance {
   [[nodiscard]] bool active() const { return !draining_ && !ended_; }
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool ended() const { return ended_; }
-  [[nodiscard]] bool stop_heard() const { return stop_heard_; }
   [[nodiscard]] bool told_stopped() const { return told_stopped_; }
   /// The root waits for the report that nothing runs here.
   [[nodiscard]] bool awaited() const { return stop_heard_ && !told_stopped_ && !ended_; }

@@ -15,8 +15,14 @@ class results_spacing {
   results_spacing() = default;
   explicit results_spacing(rank_id ranks) : told_(ranks) {}
 
-  /// A message costs the root this many seconds, and this many ranks send messages.
-  void message_cost(double seconds, rank_id workers);
+  /// A message costs the root this many seconds, and this many ranks send messages. The spacing is rounded to
+  /// a power of two, so that small changes cause no messages.
+  void message_cost(double seconds, rank_id workers) {
+    double const all = most_per_message_time * static_cast<double>(workers) * seconds;
+    std::uint64_t wanted = shortest;
+    while (wanted < longest && static_cast<double>(wanted) * 1e-6 < all) wanted *= 2;
+    microseconds_ = wanted == shortest ? 0 : wanted;  // results of a quantum travel together anyway
+  }
   /// The spacing in microseconds that the rank must learn, if it does not know it yet.
   [[nodiscard]] std::optional<std::uint64_t> news_for(rank_id rank) {
     if (std::exchange(told_[rank], microseconds_) == microseconds_) return std::nullopt;
@@ -27,6 +33,10 @@ class results_spacing {
   auto fields() const { return std::tie(microseconds_); }
 
  private:
+  // The root spends at most a third of its time on results messages.
+  static constexpr double most_per_message_time = 3;
+  static constexpr std::uint64_t shortest = 100, longest = 204'800;  // microseconds
+
   std::uint64_t microseconds_ = 0;  // between two results messages of a rank
   by_rank<std::uint64_t> told_;
 };
