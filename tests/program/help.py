@@ -23,7 +23,7 @@ def help_of(path, *words):
 
 def options_in(*files):
     """The first long name of each option."""
-    added = r'\b(?:add\w*|number|choice)(?:<[^>]*>)?\(\s*"(?:-\w,)?(--[a-z][a-z0-9-]*)'
+    added = r'\b(?:option|add\w*|number|choice)(?:<[^>]*>)?\(\s*(?:[\w*.]+,\s*)*"(?:-\w,)?(--[a-z][a-z0-9-]*)'
     return set(re.findall(added, "".join(file.read_text() for file in files)))
 
 
