@@ -72,7 +72,8 @@ void store_writer::open_store() {
           "resumes all the same");
     if (!resumes) return;
     auto found = store.restore();
-    if (!found || found->parts.size() != 1)
+    if (!found) throw usage_error("there is no checkpoint to resume from in " + join(options_.store, ", "));
+    if (found->parts.size() != 1)
       throw usage_error("the checkpoint in " + join(options_.store, ", ") + " is not of a run like this one");
     auto const& from = found->from;
     try {

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
@@ -102,17 +104,11 @@ void refuse_others(repository_options const& mine, std::vector<stored_generation
   }
 }
 
-// A save that did not end leaves whole parts, and hidden files beside the shards of its last one. Commits put
-// a manifest into more than half of the directories, so whatever else is incomplete has been damaged.
-bool is_unused(inventory const& here) {
-  std::string problem;
-  auto const asked = here.reporting_to([&](std::string const& text) {
-    if (problem.empty()) problem = text;
-  });
-  auto const all = asked.catalogue();
+std::optional<std::string> damage_of_uncommitted(inventory const& here,
+                                                 std::vector<stored_generation> const& all) {
   if (std::ranges::any_of(
           all, [](auto const& g) { return g.manifest.has_value() || g.state() != condition::lost; }))
-    return false;
+    return {};
   auto const files = here.files_named<part_name>();
   auto const was_being_written = [&](std::uint64_t generation) {
     return std::ranges::any_of(
@@ -120,10 +116,20 @@ bool is_unused(inventory const& here) {
   };
   for (auto const& g : all)
     for (auto const& [number, part] : g.parts)
-      if (problem.empty() && part.shards.size() < part.object.code.shards() &&
-          !was_being_written(g.plan.generation))
-        problem = detail::format("{}: other shards of part {} of generation {} are missing",
-                                 part.shards.begin()->second, number, g.plan.generation);
+      if (part.shards.size() < part.object.code.shards() && !was_being_written(g.plan.generation))
+        return detail::format("{}: other shards of part {} of generation {} are missing",
+                              part.shards.begin()->second, number, g.plan.generation);
+  return "";
+}
+
+bool is_unused(inventory const& here) {
+  std::string problem;
+  auto const asked = here.reporting_to([&](std::string const& text) {
+    if (problem.empty()) problem = text;
+  });
+  auto const damage = damage_of_uncommitted(asked, asked.catalogue());
+  if (!damage) return false;
+  if (problem.empty()) problem = *damage;
   if (!problem.empty())
     throw usage_error(problem +
                       ": the run does not start anew, because a checkpoint may be damaged; "

@@ -2,6 +2,7 @@
 // verification, repair.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@ namespace skel::storage {
 /// See repository::check_at_start() and unused().
 void check_at_start(inventory const& here);
 [[nodiscard]] bool is_unused(inventory const& here);
+/// Nothing if a run has committed one of these generations, or may have. Otherwise the first damage among
+/// what saves that did not end have left, or an empty text. Such a save leaves whole parts, and hidden files
+/// beside the shards of its last one. Commits put a manifest into more than half of the directories, so
+/// whatever else is incomplete has been damaged.
+[[nodiscard]] std::optional<std::string> damage_of_uncommitted(inventory const& here,
+                                                               std::vector<stored_generation> const& all);
 
 /// Throws usage_error unless this writer, or one beside it, on this kind of machine wrote all generations.
 void refuse_others(repository_options const& mine, std::vector<stored_generation> const& all);

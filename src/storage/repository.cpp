@@ -103,7 +103,11 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
 }
 
 std::vector<stored_generation> repository::candidates() const {
-  auto const from = here();
+  bool all_readable = true;
+  auto const from = here().reporting_to([&](std::string const& problem) {
+    all_readable = false;
+    report_(problem);
+  });
   auto all = from.catalogue();
   if (all.empty()) return all;
   refuse_others(options_, all);
@@ -111,7 +115,7 @@ std::vector<stored_generation> repository::candidates() const {
     throw usage_error(detail::format("{}: no checkpoint with object {}",
                                      detail::join(directories_of(options_.places), ","), options_.object));
   std::erase_if(all, [&](auto const& g) { return !from.is_mine(g); });
-  if (all.empty()) return all;
+  if (all.empty() || (all_readable && damage_of_uncommitted(from, all) == "")) return {};
   std::erase_if(all, [&](auto const& g) {
     bool const lost = g.state() == condition::lost;
     // Several increments on one lost generation give one line.

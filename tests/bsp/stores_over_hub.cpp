@@ -130,6 +130,38 @@ TEST_CASE("a run that cannot resume is refused even if the root can read its own
   CHECK_FALSE(began_anew);
 }
 
+TEST_CASE("a run that was killed during its first checkpoint starts anew") {
+  using resume = skel::checkpoint_options::resume_mode;
+  for (auto const mode : {resume::if_there, resume::yes}) {
+    store const where;
+    run_until(3, circle{}, where, 20);
+    // Leaves the log of calls and one part of a generation, which no run has committed.
+    std::uint64_t oldest = ~std::uint64_t{0};
+    for (bool const removes : {false, true})
+      for (auto const& d : where.directories)
+        for (auto const& f : std::filesystem::directory_iterator(d)) {
+          auto const name = f.path().filename().string();
+          if (name.find("-of-3.") == std::string::npos) continue;
+          auto const number = std::stoull(name.substr(name.find('.') + 1));
+          oldest = std::min<std::uint64_t>(oldest, number);
+          if (removes &&
+              (number != oldest || !name.starts_with("rank.") || name.find(".0-of-3.") == std::string::npos))
+            std::filesystem::remove(f.path());
+        }
+    std::atomic<bool> began_anew{false};
+    circle p;
+    p.event = [&](int, std::uint64_t n) { began_anew = began_anew || n == 0; };
+    auto options = where.options(true);
+    options.checkpoint->resume = mode;
+    auto const e = run(3, p, options);
+    for (auto const& text : e.errors) CHECK(text.empty());
+    CHECK(began_anew);
+    CHECK(e.whole == expected());
+    REQUIRE(e.run.checkpoint);
+    CHECK(e.run.checkpoint->restored_generation == 0);
+  }
+}
+
 TEST_CASE("a store of another program, version or problem is refused in one line") {
   store const where;
   run_until(2, circle{}, where, 20);

@@ -101,7 +101,11 @@ TEST_CASE("only a store without committed or damaged generations is unused") {
     auto const plan = r.store.next(2);
     r.store.prepare(plan, 0, "part", test::random_bytes(100, 1));
     CHECK(unused());
+    CHECK(r.store.candidates().empty());
+    CHECK_FALSE(r.told("generation 1 is lost"));
     r.files.remove(shard_path(r, 1, "0-of-2", 1));
+    CHECK(error_of([&] { (void)r.store.candidates(); }) ==
+          "/disk0,/disk1,/disk2: no generation can be restored");
     CHECK(error_of(unused).starts_with(
         "usage: /disk0/part.1.0-of-2.000.shard: other shards of part 0 of generation 1 are missing: the run "
         "does not start anew"));
