@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,9 +19,8 @@ class mailbox {
   using bundles = std::vector<std::vector<std::byte>>;  // by place
 
   // --- messages of the latest superstep
-  /// Empty bundles for this many members, to be filled and then passed to filled().
-  [[nodiscard]] bundles empty(std::size_t members);
-  void filled(bundles all) { outgoing_ = std::move(all); }
+  /// Empty bundles for this many members, to be filled by the superstep.
+  [[nodiscard]] bundles& empty(std::size_t members);
   /// The places for which there are messages, in ascending order.
   [[nodiscard]] std::vector<std::uint32_t> const& addressees();
   /// Once for each place.
@@ -36,7 +34,7 @@ class mailbox {
   /// Opens the messages for superstep `step`. There are none after a restore: they are part of the state.
   /// Otherwise there are at least this rank's own messages to itself, possibly empty. A member without
   /// messages for this rank has sent no bundle.
-  void open(std::uint64_t epoch, std::uint64_t step, role::bsp_member const& receiver);
+  void open(std::uint64_t epoch, std::uint64_t step, role::bsp_epoch const& receiver);
   /// Those of open(), by place; empty after a restore.
   [[nodiscard]] std::vector<std::span<std::byte const>> const& opened() const { return came_from_; }
   /// Frees the bytes of opened().
@@ -47,12 +45,15 @@ class mailbox {
     int from = 0;
     transport::packet messages;
   };
-  using by_superstep = std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<arrival>>;
+  struct superstep {
+    std::uint64_t epoch = 0, step = 0;
+    std::vector<arrival> messages;  // empty: free for another superstep
+  };
+  [[nodiscard]] superstep* find(std::uint64_t epoch, std::uint64_t step);
 
   bundles outgoing_;
   std::vector<std::uint32_t> addressees_;
-  by_superstep received_;  // by epoch and superstep
-  by_superstep::node_type spare_;
+  std::vector<superstep> received_;  // few: the next one, and later ones of ranks that are ahead
   std::vector<arrival> came_;
   std::vector<std::span<std::byte const>> came_from_;
 };

@@ -18,11 +18,6 @@ static_assert(bundle_room == transport::packet::head_room);
 
 namespace {
 
-bool carries_messages(bsp_message const& m) {
-  auto const* const t = std::get_if<role::bsp::tally>(&m);
-  return std::holds_alternative<role::bsp::bundle>(m) || (t != nullptr && t->round == 0);
-}
-
 // Parts that were sealed with different keys could not be restored together.
 std::uint64_t hash_of_key(std::string const& file) {
   auto const key = storage::key::read(file);
@@ -90,7 +85,8 @@ void bsp_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
 // --- messages
 
 transport::packet bsp_run::pack(int to, bsp_message& m) {
-  if (carries_messages(m)) return mail_.take(*member_.place_of(to));  // once to each rank
+  if (std::visit([](auto const& own) { return role::bsp::carries_messages(own); }, m))
+    return mail_.take(*member_.epoch().place_of(to));  // once to each rank
   transport::packet body;
   if (std::holds_alternative<role::bsp::saved>(m)) store_->pack_costs(body.body());
   return body;
@@ -102,10 +98,6 @@ transport::packet bsp_run::unpack(int from, bsp_message& m, std::span<std::byte 
   if (is_root() && std::holds_alternative<role::bsp::saved>(m)) store_->add_costs(from, body);
   whole.drop_front(whole.size() - body.size());
   return std::move(whole);
-}
-
-void bsp_run::route(int from, bsp_message const& m, cargo& /*with*/, actions& out) {
-  role::route(from, m, member_, root_role_ ? &*root_role_ : nullptr, out);
 }
 
 void bsp_run::on_lost(int rank, bool killed) {
@@ -129,7 +121,7 @@ void bsp_run::drained(bool /*early*/) {
 
 void bsp_run::act(role::bsp::keep const& a, cargo* with) {
   if (a.from == rank_)
-    mail_.keep(a.epoch, a.step, a.from, mail_.take(member_.place()));
+    mail_.keep(a.epoch, a.step, a.from, mail_.take(member_.epoch().place));
   else
     mail_.keep(a.epoch, a.step, a.from, std::move(*with));
 }
@@ -138,16 +130,6 @@ void bsp_run::act(role::bsp::announce const& a, cargo* /*with*/) {
   store_->begun({a.generation, store_->newest().stamp, 0}, now());
   member_.announce(a.generation);
 }
-
-void bsp_run::act(role::bsp::no_more const& a, cargo* /*with*/) { tell(member_, &member::no_more, a.epoch); }
-
-void bsp_run::act(role::bsp::commit const& a, cargo* /*with*/) {
-  store_->commit({a.generation, store_->newest().stamp, a.parts});
-}
-
-void bsp_run::act(role::bsp::abandon const& /*a*/, cargo* /*with*/) { ++store_->costs().failed; }
-
-void bsp_run::act(role::bsp::fall_back const& a, cargo* /*with*/) { store_->fall_back(a.bad, a.instead); }
 
 void bsp_run::act(role::bsp::refuse const& a, cargo* /*with*/) {
   give_up(std::make_exception_ptr(usage_error(a.text)));
@@ -177,7 +159,7 @@ void bsp_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   running_ = true;
   std::visit(
       [&]<class Job>(Job const& j) {
-        if (j.epoch == member_.epoch())
+        if (j.epoch == member_.epoch().number)
           do_job(j, thread, lock);
         else if constexpr (std::is_same_v<Job, role::bsp::save>)  // its epoch has ended
           tell(member_, &member::saved, j.generation, false);
@@ -229,21 +211,19 @@ void bsp_run::do_job(role::bsp::restore const& j, unsigned /*thread*/, std::uniq
     tell(member_, &member::restored, j.epoch, *step, neighbours);
 }
 
-void bsp_run::receive_bundles() {
-  if (!mail_.opened().empty()) work_.receive(mail_.opened());
-}
-
 void bsp_run::do_job(role::bsp::compute const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
-  auto const members = static_cast<int>(member_.members().size());
-  auto const place = static_cast<int>(member_.place());
-  mail_.open(j.epoch, j.step, member_);
-  if (root_role_) tell(*root_role_, &root_role::begins, j.epoch, j.step, store_ && store_->due(now()));
-  auto made = mail_.empty(member_.members().size());
+  auto const members = static_cast<int>(member_.epoch().members.size());
+  auto const place = static_cast<int>(member_.epoch().place);
+  mail_.open(j.epoch, j.step, member_.epoch());
+  auto list = empty_list();
+  if (root_role_) root_role_->begins(j.epoch, j.step, store_ && store_->due(now()), list);
+  if (!list.empty()) perform(list);
+  auto& made = mail_.empty(member_.epoch().members.size());
   bool more = false;
   double const begin = measures_[thread].found;
   lock.unlock();
   auto const bad = thrown_by([&] {
-    receive_bundles();
+    if (!mail_.opened().empty()) work_.receive(mail_.opened());
     more = work_.superstep(j.step, place, members, made, loops_);
   });
   double const end = now();
@@ -255,10 +235,8 @@ void bsp_run::do_job(role::bsp::compute const& j, unsigned thread, std::unique_l
   span(thread, observe::activity::compute, begin, end, j.step, 1);
   if (over_ || draining_) return;
   if (bad) return fail(*bad);
-  if (j.epoch != member_.epoch()) return;
-  mail_.filled(std::move(made));
-  auto list = empty_list();
-  if (root_role_) root_role_->on(rank_, role::bsp::bundle{j.epoch, j.step, more}, list);
+  if (j.epoch != member_.epoch().number) return;
+  if (root_role_) root_role_->computed({j.epoch, j.step, more}, list);
   member_.computed(j.epoch, more, mail_.addressees(), list);
   perform(list);
   mail_.close();  // after its messages have been sent: others wait for them
@@ -268,13 +246,15 @@ void bsp_run::do_job(role::bsp::compute const& j, unsigned thread, std::unique_l
 
 // Saves the state and messages before the next superstep. Only packing delays the computation.
 void bsp_run::do_job(role::bsp::save const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
-  mail_.open(j.epoch, j.step, member_);
+  mail_.open(j.epoch, j.step, member_.epoch());
   deferred_bytes part;
   part.packed = store_->buffer();
   part.packed.clear();
   double const begin = now();
   lock.unlock();
-  auto const bad = thrown_by([&] { receive_bundles(); });
+  auto const bad = thrown_by([&] {
+    if (!mail_.opened().empty()) work_.receive(mail_.opened());
+  });
   double const packing = now();
   if (!bad) {
     bytes::put_varint(part.packed, j.step);
@@ -287,7 +267,7 @@ void bsp_run::do_job(role::bsp::save const& j, unsigned thread, std::unique_lock
   span(thread, observe::activity::compute, begin, end, j.step, 0);
   if (over_ || draining_) return;
   if (bad) return fail(*bad);
-  if (j.epoch != member_.epoch()) return tell(member_, &member::saved, j.generation, false);
+  if (j.epoch != member_.epoch().number) return tell(member_, &member::saved, j.generation, false);
   auto& costs = store_->costs();
   costs.serialise_seconds += end - packing;
   costs.blocked_seconds += end - packing;
@@ -304,22 +284,19 @@ void bsp_run::poll_store() {
 
 // --- report and progress
 
-// Identifies the call and its last epoch.
-std::uint64_t bsp_run::hash_of_run() const {
-  std::uint64_t const numbers[] = {entry_.key.context, entry_.key.number, member_.epoch()};
-  xxh3_hasher hash;
-  hash.update(std::as_bytes(std::span(numbers)));
-  return hash.value();
-}
-
 void bsp_run::describe(report& r) const {
   r.skeleton = "bsp";
   r.schedule = "supersteps";
   r.results = "in_parts";
   r.tasks = member_.step();
   r.lost_ranks = lost_ranks();
-  if (auto const place = member_.place_of(rank_))
-    r.part = part_report{static_cast<int>(*place), member_.members(), hash_of_run()};
+  auto const& epoch = member_.epoch();
+  if (auto const place = epoch.place_of(rank_)) {
+    std::uint64_t const numbers[] = {entry_.key.context, entry_.key.number, epoch.number};
+    xxh3_hasher hash;
+    hash.update(std::as_bytes(std::span(numbers)));
+    r.part = part_report{static_cast<int>(*place), epoch.members, hash.value()};
+  }
   auto const restored = store_ ? store_->costs().restored_tasks : 0;
   auto const needed = member_.step() - std::min(restored, member_.step());
   bool const restarted = root_role_ && root_role_->epoch() > 1;
@@ -333,24 +310,20 @@ void bsp_run::describe(observe::progress_state& s, bool /*last*/) const {
 
 std::string bsp_run::state() const {
   return detail::format("rank {}: bsp {} (context {}): epoch {}, superstep {}, {} members{}{}", rank_,
-                        entry_.key.number, entry_.key.context, member_.epoch(), member_.step(),
-                        member_.members().size(), running_ ? ", computing" : "", waits_to_stop());
+                        entry_.key.number, entry_.key.context, member_.epoch().number, member_.step(),
+                        member_.epoch().members.size(), running_ ? ", computing" : "", waits_to_stop());
 }
 
-std::optional<checkpoint_report> bsp_run::checkpoint_costs() {
-  if (!store_) return {};
-  return store_->costs_of_all();
-}
-
-void bsp_run::end_store(bool complete) {
-  if (store_ && complete) store_->complete();
+void bsp_run::close_store(report& r) {
+  if (!store_) return;
+  if (!r.stopped_early) store_->complete();
+  r.checkpoint = store_->costs_of_all();
 }
 
 report run_bsp(context& ctx, bsp_work& work, bsp_options const& options, bool again) {
   bsp_run run(ctx, work, options, again);
   auto r = run.execute();
-  run.end_store(!r.stopped_early);
-  r.checkpoint = run.checkpoint_costs();
+  run.close_store(r);
   return r;
 }
 

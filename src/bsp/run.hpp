@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
-#include "bsp/role/route.hpp"
+#include "bsp/role/member.hpp"
+#include "bsp/role/root.hpp"
 #include "call/protocol_run.hpp"
 #include "loop_threads.hpp"
 #include "mailbox.hpp"
@@ -38,10 +40,8 @@ class bsp_run final : public protocol_run<bsp_protocol> {
   void on_lost(int rank, bool killed) override;
   void on_tick(double t) override;
   [[nodiscard]] std::string state() const override;
-  /// Call after execute(), on the root.
-  [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
-  /// Call after execute(). `complete`: not ended early.
-  void end_store(bool complete);
+  /// Call after execute(), with its report.
+  void close_store(report& r);
 
  private:
   friend class protocol_run<bsp_protocol>;
@@ -53,21 +53,24 @@ class bsp_run final : public protocol_run<bsp_protocol> {
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] transport::packet unpack(int from, message& m, std::span<std::byte const> body,
                                          transport::packet& whole);
-  void route(int from, message const& m, cargo& with, actions& out);
   void drained(bool early);
   void fail(std::string text) { tell(member_, &member::failed, std::move(text)); }
 
   void act(role::bsp::keep const& a, cargo* with);
   void act(role::bsp::forget const& a, cargo* /*with*/) { mail_.forget_before(a.epoch); }
-  void act(role::bsp::restore const& a, cargo* /*with*/) { jobs_.emplace_back(a); }
-  void act(role::bsp::save const& a, cargo* /*with*/) { jobs_.emplace_back(a); }
-  void act(role::bsp::compute const& a, cargo* /*with*/) { jobs_.emplace_back(a); }
   void act(role::bsp::announce const& a, cargo* with);
-  void act(role::bsp::no_more const& a, cargo* with);
-  void act(role::bsp::abandon const& a, cargo* with);
-  void act(role::bsp::commit const& a, cargo* with);
-  void act(role::bsp::fall_back const& a, cargo* with);
+  void act(role::bsp::no_more const& a, cargo* /*with*/) { tell(member_, &member::no_more, a.epoch); }
   void act(role::bsp::refuse const& a, cargo* with);
+  template <class Job>
+    requires std::is_constructible_v<job, std::in_place_type_t<Job>, Job const&>
+  void act(Job const& a, cargo* /*with*/) {
+    jobs_.emplace_back(a);
+  }
+  template <class OfStore>
+    requires requires(bsp_store& s, OfStore const& a) { s.act(a); }
+  void act(OfStore const& a, cargo* /*with*/) {
+    store_->act(a);
+  }
 
   // --- the compute thread
   [[nodiscard]] bool find_work(unsigned thread) override;
@@ -75,14 +78,12 @@ class bsp_run final : public protocol_run<bsp_protocol> {
   void do_job(role::bsp::restore const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(role::bsp::save const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(role::bsp::compute const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
-  void receive_bundles();
   void check_quiet();
   void poll_store();
 
   // --- report and progress
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
-  [[nodiscard]] std::uint64_t hash_of_run() const;
 
   bsp_work& work_;
   bsp_options options_;

@@ -128,13 +128,13 @@ void bsp_store::complete() {
   log_->begin_saving(logged(complete_mark));
 }
 
-void bsp_store::fall_back(std::uint64_t bad, std::uint64_t instead) {
-  auto const from = instead > 0 ? detail::format("generation {}", instead) : std::string("the beginning");
-  report_(detail::format("generation {} cannot be read; the run resumes from {}", bad, from));
-  if (costs_.restored_generation != bad) return;
-  costs_.restored_generation = instead;
+void bsp_store::act(role::bsp::fall_back const& a) {
+  auto const from = a.instead > 0 ? detail::format("generation {}", a.instead) : std::string("the beginning");
+  report_(detail::format("generation {} cannot be read; the run resumes from {}", a.bad, from));
+  if (costs_.restored_generation != a.bad) return;
+  costs_.restored_generation = a.instead;
   for (auto const& plan : at_start_)
-    if (plan.generation == instead)
+    if (plan.generation == a.instead)
       noting_.push_back(std::async(std::launch::async, [this, plan] { store_.note_attempt(plan); }));
 }
 
@@ -174,7 +174,8 @@ void bsp_store::begun(storage::generation_plan const& plan, double now) {
   latest_ = now;
 }
 
-void bsp_store::commit(storage::generation_plan const& plan) {
+void bsp_store::act(role::bsp::commit const& a) {
+  storage::generation_plan const plan{a.generation, newest_.stamp, a.parts};
   if (plan.parts == 1) {  // commits it together with its part
     committed_ = written{plan.generation, {}};
     return;

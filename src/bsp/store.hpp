@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bsp/role/action.hpp"
 #include "checkpoint/store_writer.hpp"
 #include "skel/detail/deferred_packing.hpp"
 
@@ -56,15 +57,15 @@ class bsp_store : public call_store {
   /// Whether the checkpoint interval is over.
   [[nodiscard]] bool due(double now);
   void begun(storage::generation_plan const& plan, double now);
-  /// Commits `plan` as the newest checkpoint, in the background.
-  void commit(storage::generation_plan const& plan);
+  /// Commits a generation of this run as the newest checkpoint, in the background.
+  void act(role::bsp::commit const& a);
+  void act(role::bsp::abandon const& /*a*/) { ++costs_.failed; }
   /// A rank is lost, and the run falls back to the last checkpoint.
   void lost_rank() { interval_.failed(); }
   /// Returns the outcome of each commit() once, when it is done.
   [[nodiscard]] std::optional<written> poll_commit();
-  /// Reports that generation `bad` could not be read and the run resumes from `instead` (0: the
-  /// beginning). If the run was resumed from `bad`, records that too, in the background.
-  void fall_back(std::uint64_t bad, std::uint64_t instead);
+  /// Reports it. If the run was resumed from the bad generation, records that too, in the background.
+  void act(role::bsp::fall_back const& a);
   void wait();
   /// The costs of saving on this rank up to now, for the root; and those that another rank has stated last.
   void pack_costs(std::vector<std::byte>& out) const;

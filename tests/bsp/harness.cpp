@@ -130,7 +130,7 @@ void world::receive(int from, int to, packet& p) {
   }
   auto& n = at(to);
   role::bsp_actions list;
-  route(from, p.what, n.role, to == 0 ? &n.root : nullptr, list);
+  if (to != 0 || !n.root.on(from, p.what, list)) n.role.on(from, p.what, list);
   perform(to, list, p.content);
 }
 
@@ -209,7 +209,7 @@ void world::apply_own(event const& e) {
 void world::finish(int rank) {
   auto& n = at(rank);
   if (is_poison(rank, *n.running)) {
-    poisoned_in_[rank] = n.role.epoch();
+    poisoned_in_[rank] = n.role.epoch().number;
     die(rank, ~0ULL);
     return;
   }
@@ -221,7 +221,7 @@ void world::finish(int rank) {
     take_letters(n, j, s->epoch, s->step);
     require(n.state.step == s->step, "a part of another superstep is saved");
     if (n.draining) return;
-    if (s->epoch == n.role.epoch())
+    if (s->epoch == n.role.epoch().number)
       n.writing = {*s, n.state};
     else
       n.role.saved(s->generation, false, list);
@@ -235,7 +235,7 @@ void world::finish(int rank) {
       n.role.failed("it throws", list);
     else {
       if (rank == 0 && c.epoch == epoch_.epoch) {
-        n.root.on(0, role::bsp::bundle{c.epoch, c.step, more}, list);
+        n.root.computed({c.epoch, c.step, more}, list);
         note_finished(0, c.step);
       }
       std::vector<std::uint32_t> messages_for;
@@ -362,8 +362,8 @@ bool world::mix(node& n, compute const& c, job const& j) {
 void world::gather_result() {
   auto& root = at(0);
   root.result.clear();
-  for (int const m : root.role.members()) {
-    auto const found = last_cells_.find({root.role.epoch(), m});
+  for (int const m : root.role.epoch().members) {
+    auto const found = last_cells_.find({root.role.epoch().number, m});
     require(found != last_cells_.end(), "the call completes before all supersteps");
     root.result.insert(root.result.end(), found->second.begin(), found->second.end());
   }
@@ -471,18 +471,18 @@ std::string world::waits_for() const {
   std::string text;
   for (int a = 0; a < scenario_->ranks; ++a)
     if (active(a))
-      text += "; rank " + std::to_string(a) + " is in epoch " + std::to_string(at(a).role.epoch()) +
+      text += "; rank " + std::to_string(a) + " is in epoch " + std::to_string(at(a).role.epoch().number) +
               ", superstep " + std::to_string(at(a).role.step());
   return text.substr(std::min<std::size_t>(2, text.size()));
 }
 
 void world::check() const {
   auto const& decides = at(0).root;
-  require(decides.saving() == open_, "root and members disagree on the generation being saved");
-  require(decides.committing() == (committing_ ? committing_->number : 0),
+  require(decides.checkpoint().saving() == open_, "root and members disagree on the generation being saved");
+  require(decides.checkpoint().committing() == (committing_ ? committing_->number : 0),
           "root and store disagree on the commit under way");
   for (auto const& n : nodes_)
-    require(n.kept.empty() || n.kept.begin()->first.first >= n.role.epoch(),
+    require(n.kept.empty() || n.kept.begin()->first.first >= n.role.epoch().number,
             "bundles of an epoch that has ended are kept");
   // All reports on saved parts have arrived, so the root must have decided.
   if (open_ == 0 || !active(0) || at(0).draining || told_.size() < epoch_.members.size()) return;

@@ -13,7 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "bsp/role/route.hpp"
+#include "bsp/role/member.hpp"
+#include "bsp/role/root.hpp"
 #include "protocol/peer_world.hpp"
 
 namespace bsp_harness {

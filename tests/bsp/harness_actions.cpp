@@ -15,7 +15,7 @@ void world::perform(int rank, role::bsp_actions& list, letter const& came) {
       send(rank, s->to, s->what);
     } else if (auto const* k = std::get_if<act::keep>(&action)) {
       auto const own = k->from == rank;
-      auto const& content = own ? n.outgoing.at(n.role.place()) : came;
+      auto const& content = own ? n.outgoing.at(n.role.epoch().place) : came;
       require(n.kept[{k->epoch, k->step}].emplace(k->from, content).second, "a bundle is kept twice");
     } else if (auto const* f = std::get_if<act::forget>(&action)) {
       std::erase_if(n.kept, [&](auto const& x) { return x.first.first < f->epoch; });
@@ -104,13 +104,13 @@ void world::send(int rank, int to, role::bsp_message const& what) {
   auto p = packet_of(what);
   auto const* const t = std::get_if<act::tally>(&what);
   if (std::holds_alternative<act::bundle>(what) || (t != nullptr && t->round == 0)) {
-    p.content = n.outgoing.at(n.role.place_of(to).value());
+    p.content = n.outgoing.at(n.role.epoch().place_of(to).value());
     require(p.content.sent || t != nullptr || scenario_->neighbours, "a bundle without messages is sent");
   } else if (auto const* r = std::get_if<act::restart>(&what)) {
     expect_restart(*r);
   } else if (auto const* b = std::get_if<act::save_before>(&what)) {
     require(b->generation == open_, "a superstep begins with a checkpoint that is not open");
-    require(complete_ || at(to).role.step() < b->step || at(to).role.epoch() != b->epoch,
+    require(complete_ || at(to).role.step() < b->step || at(to).role.epoch().number != b->epoch,
             "a superstep is to begin with a checkpoint that has begun already");
     save_at_ = begins_with_[open_] = b->step;
   } else if (auto const* s = std::get_if<act::saved>(&what)) {
@@ -142,7 +142,8 @@ void world::start_next(int rank) {
   auto& n = at(rank);
   auto j = n.jobs.front();
   n.jobs.pop_front();
-  bool const stale = std::visit([&](auto const& what) { return what.epoch != n.role.epoch(); }, j.what);
+  bool const stale =
+      std::visit([&](auto const& what) { return what.epoch != n.role.epoch().number; }, j.what);
   auto const* s = std::get_if<save>(&j.what);
   auto const* c = std::get_if<compute>(&j.what);
   if (stale) {
@@ -151,11 +152,11 @@ void world::start_next(int rank) {
     perform(rank, list);
     return;
   }
-  j.place = n.role.place();
-  j.members = n.role.members();
+  j.place = n.role.epoch().place;
+  j.members = n.role.epoch().members;
   if (s != nullptr || c != nullptr) {
     auto const step = s != nullptr ? s->step : c->step;
-    auto came = n.kept.extract({n.role.epoch(), step - 1});
+    auto came = n.kept.extract({n.role.epoch().number, step - 1});
     if (!came.empty()) j.came = std::move(came.mapped());
   }
   if (c != nullptr && open_ != 0 && c->epoch == epoch_.epoch && save_at_ && c->step >= *save_at_)
@@ -242,7 +243,7 @@ void world::expect_refusal() const {
 // --- losses
 
 void world::note_begin(std::uint64_t step) {
-  if (at(0).role.epoch() != epoch_.epoch) return;
+  if (at(0).role.epoch().number != epoch_.epoch) return;
   if (!first_) first_ = begins_with_[epoch_.generation] = step;
   if (scenario_->neighbours && step > *first_ + 1) return;  // tells nothing about distant members
   std::erase_if(losses_, [&](auto const& x) { return x.first < superstep{step}; });

@@ -8,115 +8,111 @@
 
 namespace skel::role {
 
-void bsp_member::send_root(bsp_message what, bsp_actions& out) const {
-  out.emplace_back(bsp::send{config_.root, std::move(what)});
+namespace {
+void send(rank_id to, bsp_message what, bsp_actions& out) {
+  out.emplace_back(bsp::send{to, std::move(what)});
 }
+}  // namespace
 
-std::optional<std::uint32_t> bsp_member::place_of(rank_id rank) const {
-  auto const at = std::find(members_.begin(), members_.end(), rank);
-  if (at == members_.end()) return {};
-  return static_cast<std::uint32_t>(at - members_.begin());
+std::optional<std::uint32_t> bsp_epoch::place_of(rank_id rank) const {
+  auto const at = std::find(members.begin(), members.end(), rank);
+  if (at == members.end()) return {};
+  return static_cast<std::uint32_t>(at - members.begin());
 }
 
 // --- epochs
 
 void bsp_member::begin(bsp_actions& out) { out.emplace_back(tell_root{hello{config_.call_hash}}); }
 
-void bsp_member::on(bsp::restart const& r, bsp_actions& out) {
-  if (!attendance_.active() || complete_ || r.epoch <= epoch_) return;  // too late, or repeated
-  epoch_ = r.epoch;
-  stamp_ = r.stamp;
-  members_ = r.members;
+void bsp_member::take(rank_id /*from*/, bsp::restart const& r, bsp_actions& out) {
+  if (!attendance_.active() || complete_ || r.epoch <= epoch_.number) return;  // too late, or repeated
+  epoch_ = {r.epoch, r.stamp, r.members, epoch_.place};
   waits_ = false;
   announced_ = 0;
-  neighbours_.clear();
-  first_.reset();
-  told_idle_ = held_ = false;
-  asked_.reset();
-  goes_on_until_ = 0;
-  save_before_ = {};
-  std::erase_if(ends_, [&](auto const& a) { return a.first.first < epoch_; });
-  out.emplace_back(bsp::forget{epoch_});
-  auto const place = place_of(config_.self);
+  near_.begin_epoch();
+  ends_.forget_before(r.epoch);
+  out.emplace_back(bsp::forget{r.epoch});
+  auto const place = epoch_.place_of(config_.self);
   if (!place) return;
-  place_ = *place;
-  if (config_.self != config_.root) send_root(bsp::joined{epoch_}, out);
-  out.emplace_back(bsp::restore{epoch_, r.generation, place_, static_cast<std::uint32_t>(members_.size())});
+  epoch_.place = *place;
+  if (config_.self != config_.root) send(config_.root, bsp::joined{r.epoch}, out);
+  out.emplace_back(bsp::restore{r.epoch, r.generation, *place, static_cast<std::uint32_t>(r.members.size())});
 }
 
 void bsp_member::restored(std::uint64_t epoch, std::uint64_t step, std::vector<int> const& neighbours,
                           bsp_actions& out) {
-  if (epoch != epoch_ || !attendance_.active()) return;
+  if (epoch != epoch_.number || !attendance_.active()) return;
   step_ = step;
-  first_ = step;
-  for (int const place : neighbours) neighbours_.push_back(members_.at(static_cast<std::size_t>(place)));
-  std::sort(neighbours_.begin(), neighbours_.end());
-  for (auto at = ends_.begin(); at != ends_.end(); ++at) check_senders(at, out);
-  if (attendance_.active()) out.emplace_back(bsp::compute{epoch_, step_});
+  std::vector<rank_id> ranks;
+  for (int const place : neighbours) ranks.push_back(epoch_.members.at(static_cast<std::size_t>(place)));
+  near_.restored(step, std::move(ranks));
+  for (auto const& e : ends_.all()) check_senders(e.epoch, e.step, e.end, out);
+  if (attendance_.active()) out.emplace_back(bsp::compute{epoch, step_});
 }
 
 void bsp_member::unreadable(std::uint64_t epoch, std::string text, bsp_actions& out) {
-  if (epoch != epoch_ || !attendance_.active()) return;
-  send_root(bsp::unreadable{epoch, std::move(text)}, out);
+  if (epoch != epoch_.number || !attendance_.active()) return;
+  send(config_.root, bsp::unreadable{epoch, std::move(text)}, out);
 }
 
 // --- supersteps
 
 void bsp_member::computed(std::uint64_t epoch, bool more, std::vector<std::uint32_t> const& messages_for,
                           bsp_actions& out) {
-  if (epoch != epoch_ || !attendance_.active()) return;
+  if (epoch != epoch_.number || !attendance_.active()) return;
+  auto const& members = epoch_.members;
   std::vector<std::uint32_t> bundles_to;
   auto const save = std::exchange(announced_, 0);
-  auto const at = ends_.try_emplace({epoch_, step_}).first;
-  if (ends_with_neighbours(step_)) {
-    out.reserve(out.size() + neighbours_.size() + 3);
-    for (rank_id const r : neighbours_) out.emplace_back(bsp::send{r, bsp::bundle{epoch_, step_, more}});
+  bsp::bundle const bundle{epoch, step_, more};
+  if (near_.ends(step_)) {
+    out.reserve(out.size() + near_.ranks().size() + 3);
+    for (rank_id const r : near_.ranks()) send(r, bundle, out);
   } else {
-    out.reserve(out.size() + messages_for.size() + superstep_end::rounds(members_.size()) + 2);
-    auto const next = superstep_end::partner(place_, 0, members_.size());  // its messages go with the tally
+    out.reserve(out.size() + messages_for.size() + superstep_end::rounds(members.size()) + 2);
+    auto const next =
+        superstep_end::partner(epoch_.place, 0, members.size());  // its messages go with the tally
     for (auto const to : messages_for)
-      if (to != place_ && to != next) bundles_to.push_back(to);
-    for (auto const to : bundles_to)
-      out.emplace_back(bsp::send{members_[to], bsp::bundle{epoch_, step_, more}});
+      if (to != epoch_.place && to != next) bundles_to.push_back(to);
+    for (auto const to : bundles_to) send(members[to], bundle, out);
   }
-  out.emplace_back(bsp::keep{epoch_, step_, config_.self});
-  at->second.computed(more, save, bundles_to);
+  out.emplace_back(bsp::keep{epoch, step_, config_.self});
+  ends_.at(epoch, step_).computed(more, save, bundles_to);
   waits_ = true;
-  maybe_next(at, out);
+  maybe_next(out);
 }
 
 template <class Message>
-void bsp_member::arrived(rank_id from, Message const& m, bool has_messages, bsp_actions& out) {
-  if (!attendance_.active() || m.epoch < epoch_)
+  requires requires(superstep_end& e, Message const& m) { e.received(0, m); }
+void bsp_member::take(rank_id from, Message const& m, bsp_actions& out) {
+  if (!attendance_.active() || m.epoch < epoch_.number)
     return;  // one of a later epoch may arrive before the root announces that epoch
-  if (has_messages) out.emplace_back(bsp::keep{m.epoch, m.step, from});
-  auto const at = ends_.try_emplace({m.epoch, m.step}).first;
-  at->second.received(from, m);
-  check_senders(at, out);
-  maybe_next(at, out);
+  if (carries_messages(m)) out.emplace_back(bsp::keep{m.epoch, m.step, from});
+  auto& end = ends_.at(m.epoch, m.step);
+  end.received(from, m);
+  check_senders(m.epoch, m.step, end, out);
+  if (m.epoch == epoch_.number && m.step == step_) maybe_next(out);
 }
-template void bsp_member::arrived(rank_id, bsp::bundle const&, bool, bsp_actions&);
-template void bsp_member::arrived(rank_id, bsp::tally const&, bool, bsp_actions&);
 
-void bsp_member::maybe_next(supersteps::iterator at, bsp_actions& out) {
-  if (!waits_ || !attendance_.active() || at == ends_.end() || at->first != std::pair(epoch_, step_)) return;
-  if (ends_with_neighbours(step_))
-    end_with_neighbours(at, out);
+void bsp_member::maybe_next(bsp_actions& out) {
+  if (!waits_ || !attendance_.active()) return;
+  auto* const end = ends_.find(epoch_.number, step_);
+  if (end == nullptr) return;
+  if (near_.ends(step_))
+    end_with_neighbours(*end, out);
   else
-    end_with_barrier(at, out);
+    end_with_barrier(*end, out);
 }
 
-void bsp_member::end_with_barrier(supersteps::iterator at, bsp_actions& out) {
-  auto& end = at->second;
-  while (auto t = end.next(place_, members_.size())) {
-    t->epoch = epoch_;
+void bsp_member::end_with_barrier(superstep_end& end, bsp_actions& out) {
+  auto const& members = epoch_.members;
+  while (auto t = end.next(epoch_.place, members.size())) {
+    t->epoch = epoch_.number;
     t->step = step_;
-    auto const to = members_[superstep_end::partner(place_, t->round, members_.size())];
-    out.emplace_back(bsp::send{to, *std::move(t)});
+    send(members[superstep_end::partner(epoch_.place, t->round, members.size())], *std::move(t), out);
   }
-  if (!end.over(place_, members_.size())) return;
-  if (end.more()) return begin_next(at, end.save(), out);
-  ends_.erase(at);
+  if (!end.over(epoch_.place, members.size())) return;
+  if (end.more()) return begin_next(end.save(), out);
+  ends_.erase(epoch_.number, step_);
   complete(out);
 }
 
@@ -128,112 +124,112 @@ void bsp_member::complete(bsp_actions& out) {
   out.emplace_back(close{{.how = outcome::status::done, .tasks = step_}});
 }
 
-void bsp_member::begin_next(supersteps::iterator at, std::uint64_t generation, bsp_actions& out) {
-  if (held_) return;
-  ends_.erase(at);
-  waits_ = told_idle_ = false;
+// The next superstep begins, after the state has been saved as `generation` unless that is 0. A part of an
+// epoch that has ended may still be in progress: only one is written at a time.
+void bsp_member::begin_next(std::uint64_t generation, bsp_actions& out) {
+  if (near_.held()) return;
+  ends_.erase(epoch_.number, step_);
+  waits_ = false;
   maybe_answer(true, out);
+  near_.next();
   ++step_;
-  if (generation != 0) save(generation, out);
-  out.emplace_back(bsp::compute{epoch_, step_});
+  if (generation != 0 && writing_) {
+    send(config_.root, bsp::saved{epoch_.number, generation, false}, out);
+  } else if (generation != 0) {
+    writing_ = written{epoch_.number, generation};
+    out.emplace_back(bsp::save{epoch_.number, step_, generation, epoch_.stamp, epoch_.place,
+                               static_cast<std::uint32_t>(epoch_.members.size())});
+  }
+  out.emplace_back(bsp::compute{epoch_.number, step_});
 }
 
 // --- supersteps that end with the neighbours
 
-void bsp_member::end_with_neighbours(supersteps::iterator at, bsp_actions& out) {
-  auto const& end = at->second;
+void bsp_member::end_with_neighbours(superstep_end const& end, bsp_actions& out) {
   maybe_answer(end.more(), out);
-  if (!end.came_from(neighbours_)) return;
-  if (end.more() || step_ < goes_on_until_)
-    begin_next(at, save_before_.step == step_ + 1 ? save_before_.generation : 0, out);
-  else if (!std::exchange(told_idle_, true))
-    send_root(bsp::idle{epoch_, step_}, out);
+  if (!end.came_from(near_.ranks())) return;
+  if (end.more() || near_.distant_continues(step_))
+    begin_next(near_.save_before(step_ + 1), out);
+  else if (near_.becomes_idle())
+    send(config_.root, bsp::idle{epoch_.number, step_}, out);
 }
 
-void bsp_member::on(bsp::goes_on const& g, bsp_actions& out) {
-  if (g.epoch != epoch_) return;
-  goes_on_until_ = std::max(goes_on_until_, g.until);
-  maybe_next(ends_.find({epoch_, step_}), out);
+void bsp_member::take(rank_id /*from*/, bsp::goes_on const& g, bsp_actions& out) {
+  if (g.epoch != epoch_.number) return;
+  near_.on(g);
+  maybe_next(out);
 }
 
-void bsp_member::on(bsp::ask const& a, bsp_actions& out) {
-  if (a.epoch != epoch_ || !attendance_.active()) return;
-  asked_ = a.step;
-  auto const at = ends_.find({epoch_, step_});
-  maybe_answer(waits_ && at != ends_.end() && at->second.more(), out);
+void bsp_member::take(rank_id /*from*/, bsp::ask const& a, bsp_actions& out) {
+  if (a.epoch != epoch_.number || !attendance_.active()) return;
+  near_.on(a);
+  auto const* const end = ends_.find(epoch_.number, step_);
+  maybe_answer(waits_ && end != nullptr && end->more(), out);
 }
 
 // `more`: a member continues after step_. One continues after all earlier supersteps.
 void bsp_member::maybe_answer(bool more, bsp_actions& out) {
   auto const until = step_ + (more ? 1 : 0);
-  if (!asked_ || *asked_ >= until) return;
-  asked_.reset();
-  send_root(bsp::goes_on{epoch_, until}, out);
+  if (near_.answers(until)) send(config_.root, bsp::goes_on{epoch_.number, until}, out);
 }
 
 void bsp_member::no_more(std::uint64_t epoch, bsp_actions& out) {
-  if (epoch == epoch_ && attendance_.active()) complete(out);
+  if (epoch == epoch_.number && attendance_.active()) complete(out);
 }
 
 // A rank whose neighbours do not name it would never be waited for, and would itself wait forever.
-void bsp_member::check_senders(supersteps::iterator at, bsp_actions& out) {
-  auto const [epoch, step] = at->first;
-  if (epoch != epoch_ || !ends_with_neighbours(step) || !attendance_.active()) return;
-  for (rank_id const r : at->second.came())
-    if (!std::binary_search(neighbours_.begin(), neighbours_.end(), r)) {
-      auto const from = place_of(r).value_or(0);
-      attendance_.failed(
-          step,
-          detail::format("neighbours must be mutual: rank {} names rank {}, expected rank {} to name rank {}",
-                         from, place_, place_, from),
-          out);
-      return;
-    }
+void bsp_member::check_senders(std::uint64_t epoch, std::uint64_t step, superstep_end const& end,
+                               bsp_actions& out) {
+  if (epoch != epoch_.number || !near_.ends(step) || !attendance_.active()) return;
+  auto const stranger = near_.stranger(end);
+  if (!stranger) return;
+  auto const from = epoch_.place_of(*stranger).value_or(0), here = epoch_.place;
+  attendance_.failed(
+      step,
+      detail::format("neighbours must be mutual: rank {} names rank {}, expected rank {} to name rank {}",
+                     from, here, here, from),
+      out);
 }
 
-void bsp_member::on(bsp::where const& w, bsp_actions& out) {
-  if (w.epoch != epoch_ || !attendance_.active()) return;
-  held_ = held_ || w.generation != 0;
-  bsp::reached r{epoch_, w.generation, 0, {}};
-  if (first_) {
+void bsp_member::take(rank_id /*from*/, bsp::where const& w, bsp_actions& out) {
+  if (w.epoch != epoch_.number || !attendance_.active()) return;
+  near_.on(w);
+  bsp::reached r{w.epoch, w.generation, 0, {}};
+  if (auto const first = near_.first()) {
     r.next = step_ + 1;
     auto const computed = step_ + (waits_ ? 1 : 0);
-    if (computed > *first_) r.finished.push_back({config_.self, computed});
-    for (rank_id const n : neighbours_) {
+    if (computed > *first) r.finished.push_back({config_.self, computed});
+    for (rank_id const n : near_.ranks()) {
       auto next = step_;
-      for (auto const& [of, end] : ends_)
-        if (of.first == epoch_ && std::binary_search(end.came().begin(), end.came().end(), n))
-          next = std::max(next, of.second + 1);
-      if (next > *first_) r.finished.push_back({n, next});
+      for (auto const& e : ends_.all())
+        if (e.epoch == w.epoch && std::binary_search(e.end.came().begin(), e.end.came().end(), n))
+          next = std::max(next, e.step + 1);
+      if (next > *first) r.finished.push_back({n, next});
     }
   }
-  send_root(std::move(r), out);
+  send(config_.root, std::move(r), out);
 }
 
-void bsp_member::on(bsp::save_before const& s, bsp_actions& out) {
-  if (s.epoch != epoch_) return;
-  held_ = false;
-  save_before_ = s;
-  maybe_next(ends_.find({epoch_, step_}), out);
-}
-
-// --- checkpoints
-
-// A part of an epoch that has ended may still be in progress: only one is written at a time.
-void bsp_member::save(std::uint64_t generation, bsp_actions& out) {
-  if (writing_) {
-    send_root(bsp::saved{epoch_, generation, false}, out);
-    return;
-  }
-  writing_ = written{epoch_, generation};
-  out.emplace_back(
-      bsp::save{epoch_, step_, generation, stamp_, place_, static_cast<std::uint32_t>(members_.size())});
+void bsp_member::take(rank_id /*from*/, bsp::save_before const& s, bsp_actions& out) {
+  if (s.epoch != epoch_.number) return;
+  near_.on(s);
+  maybe_next(out);
 }
 
 void bsp_member::saved(std::uint64_t generation, bool well, bsp_actions& out) {
   if (!writing_ || writing_->generation != generation) return;
   auto const w = *std::exchange(writing_, std::nullopt);
-  if (!attendance_.ended()) send_root(bsp::saved{w.epoch, generation, well}, out);
+  if (!attendance_.ended()) send(config_.root, bsp::saved{w.epoch, generation, well}, out);
+}
+
+// --- messages
+
+void bsp_member::on(rank_id from, bsp_message const& m, bsp_actions& out) {
+  std::visit(
+      [&](auto const& own) {
+        if constexpr (requires { take(from, own, out); }) take(from, own, out);
+      },
+      m);
 }
 
 }  // namespace skel::role

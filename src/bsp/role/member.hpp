@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "bsp/role/action.hpp"
 #include "bsp/role/message.hpp"
+#include "bsp/role/neighbourhood.hpp"
 #include "bsp/role/superstep_end.hpp"
 #include "protocol/attendance.hpp"
 
@@ -21,6 +20,16 @@ struct bsp_member_config {
   rank_id root = 0;
   std::uint64_t call_hash = 0;
   bool neighbours = false;  ///< the program names them
+};
+
+/// The epoch in which a member takes part.
+struct bsp_epoch {
+  std::uint64_t number = 0;
+  std::uint64_t stamp = 0;  ///< of its generations
+  std::vector<rank_id> members{};
+  std::uint32_t place = 0;  ///< of this rank among the members, when it is one
+  /// Empty: this rank is no member.
+  [[nodiscard]] std::optional<std::uint32_t> place_of(rank_id rank) const;
 };
 
 /// Bundles of messages travel only between members that have messages for each other. A barrier
@@ -38,17 +47,11 @@ struct bsp_member_config {
 class bsp_member {
  public:
   bsp_member() = default;
-  explicit bsp_member(bsp_member_config config) : config_(config), attendance_(config.self, config.root) {}
+  explicit bsp_member(bsp_member_config config)
+      : config_(config), attendance_(config.self, config.root), near_(config.neighbours) {}
 
   void begin(bsp_actions& out);
-  void on(call_message const& m, bsp_actions& out) { attendance_.on(m, out); }
-  void on(bsp::restart const& r, bsp_actions& out);
-  void on(bsp::ask const& a, bsp_actions& out);
-  void on(bsp::goes_on const& g, bsp_actions& out);
-  void on(bsp::where const& w, bsp_actions& out);
-  void on(bsp::save_before const& s, bsp_actions& out);
-  void on(rank_id from, bsp::bundle const& b, bsp_actions& out) { arrived(from, b, true, out); }
-  void on(rank_id from, bsp::tally const& t, bsp_actions& out) { arrived(from, t, t.round == 0, out); }
+  void on(rank_id from, bsp_message const& m, bsp_actions& out);
   /// The state of the epoch is there; its next superstep is `step`. `neighbours`: their places, if the
   /// program names them.
   void restored(std::uint64_t epoch, std::uint64_t step, std::vector<int> const& neighbours,
@@ -71,60 +74,47 @@ class bsp_member {
   void quiet(bsp_actions& out) { attendance_.quiet(out); }
   void lost(rank_id rank, bsp_actions& out) { attendance_.lost(rank, out); }
 
-  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
+  [[nodiscard]] bsp_epoch const& epoch() const { return epoch_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
-  [[nodiscard]] std::vector<rank_id> const& members() const { return members_; }
-  /// This rank's place among the members, when it is one.
-  [[nodiscard]] std::uint32_t place() const { return place_; }
-  /// The place of a rank among the members; empty: it is none.
-  [[nodiscard]] std::optional<std::uint32_t> place_of(rank_id rank) const;
   friend bool operator==(bsp_member const&, bsp_member const&) = default;
   auto fields() const {
-    return std::tie(attendance_, epoch_, step_, stamp_, members_, place_, waits_, ends_, announced_,
-                    neighbours_, first_, told_idle_, held_, asked_, goes_on_until_, save_before_, writing_,
-                    complete_);
+    return std::tie(attendance_, epoch_, step_, waits_, ends_, announced_, near_, writing_, complete_);
   }
 
  private:
   struct written {
     std::uint64_t epoch = 0, generation = 0;
   };
-  using supersteps = std::map<std::pair<std::uint64_t, std::uint64_t>, superstep_end>;
+  void take(rank_id /*from*/, call_message const& m, bsp_actions& out) { attendance_.on(m, out); }
+  void take(rank_id from, bsp::restart const& r, bsp_actions& out);
+  void take(rank_id from, bsp::ask const& a, bsp_actions& out);
+  void take(rank_id from, bsp::goes_on const& g, bsp_actions& out);
+  void take(rank_id from, bsp::where const& w, bsp_actions& out);
+  void take(rank_id from, bsp::save_before const& s, bsp_actions& out);
+  /// Bundles and tallies.
   template <class Message>
-  void arrived(rank_id from, Message const& m, bool has_messages, bsp_actions& out);
-  /// Sends the tallies of this superstep that can be sent, and ends it when all is there, if this rank
-  /// has computed it.
-  void maybe_next(supersteps::iterator at, bsp_actions& out);
-  [[nodiscard]] bool ends_with_neighbours(std::uint64_t step) const {
-    return config_.neighbours && first_ && step > *first_;
-  }
-  void end_with_barrier(supersteps::iterator at, bsp_actions& out);
-  void end_with_neighbours(supersteps::iterator at, bsp_actions& out);
-  void begin_next(supersteps::iterator at, std::uint64_t generation, bsp_actions& out);
+    requires requires(superstep_end& e, Message const& m) { e.received(0, m); }
+  void take(rank_id from, Message const& m, bsp_actions& out);
+  /// If this rank has computed its superstep: sends the tallies that can be sent, and ends it when all is
+  /// there.
+  void maybe_next(bsp_actions& out);
+  void end_with_barrier(superstep_end& end, bsp_actions& out);
+  void end_with_neighbours(superstep_end const& end, bsp_actions& out);
+  void begin_next(std::uint64_t generation, bsp_actions& out);
   void complete(bsp_actions& out);
   void maybe_answer(bool more, bsp_actions& out);
-  void check_senders(supersteps::iterator at, bsp_actions& out);
-  void save(std::uint64_t generation, bsp_actions& out);
-  void send_root(bsp_message what, bsp_actions& out) const;
+  void check_senders(std::uint64_t epoch, std::uint64_t step, superstep_end const& end, bsp_actions& out);
 
   bsp_member_config config_;
   attendance attendance_;
-  std::uint64_t epoch_ = 0, step_ = 0, stamp_ = 0;
-  std::vector<rank_id> members_;
-  std::uint32_t place_ = 0;
-  bool waits_ = false;  // has computed step_
-  supersteps ends_;     // of step_ and later, by epoch and superstep
+  bsp_epoch epoch_;
+  std::uint64_t step_ = 0;
+  bool waits_ = false;   // has computed step_
+  superstep_ends ends_;  // of step_ and later
   std::uint64_t announced_ = 0;
-  // Only if the program names neighbours:
-  std::vector<rank_id> neighbours_;     // sorted
-  std::optional<std::uint64_t> first_;  // superstep of the epoch; empty: not restored yet
-  bool told_idle_ = false;              // in step_
-  bool held_ = false;                   // begins no superstep before the next save_before
-  std::optional<std::uint64_t> asked_;  // the root's question about this superstep is open
-  std::uint64_t goes_on_until_ = 0;     // a member continues after each superstep before this one
-  bsp::save_before save_before_;        // the latest
-  std::optional<written> writing_;      // the part that is being saved
-  bool complete_ = false;               // on the root: it has the result
+  neighbourhood near_;
+  std::optional<written> writing_;  // the part that is being saved
+  bool complete_ = false;           // on the root: it has the result
 };
 
 }  // namespace skel::role

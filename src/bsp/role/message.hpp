@@ -57,6 +57,11 @@ struct tally {
   std::vector<notice> notices{};
 };
 
+/// Whether the sender's messages of the superstep travel with this message.
+constexpr bool carries_messages(auto const& /*other*/) { return false; }
+constexpr bool carries_messages(bundle const& /*b*/) { return true; }
+constexpr bool carries_messages(tally const& t) { return t.round == 0; }
+
 /// Member to root: its part of the generation is durable, or cannot be saved.
 struct saved {
   std::uint64_t epoch = 0;

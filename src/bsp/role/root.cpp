@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 namespace skel::role {
@@ -17,89 +18,68 @@ bsp_root::bsp_root(bsp_root_config config)
       living_(static_cast<std::size_t>(config_.ranks)),
       usable_(config_.usable),
       watch_(config_.max_losses),
-      newest_(config_.newest) {
+      checkpoint_(config_.newest) {
   std::iota(living_.begin(), living_.end(), 0);
+}
+
+// What the root says to members that it is one of comes back to it: `goes_on` from itself is for its member.
+bool bsp_root::on(rank_id from, bsp_message const& m, bsp_actions& out) {
+  return std::visit(
+      [&]<class M>(M const& own) {
+        constexpr bool both_ways = std::is_same_v<M, bsp::goes_on>;
+        if (both_ways && from == config_.self) return false;
+        if constexpr (requires { take(from, own, out); }) take(from, own, out);
+        return both_ways;
+      },
+      m);
 }
 
 // --- epochs
 
 void bsp_root::restart(bsp_actions& out) {
-  ++epoch_;
-  generation_ = newest_usable();
-  members_ = living_;
-  watch_.begin(members_, usable_.empty() ? std::uint64_t{0} : usable_.front().step);
+  now_ = {now_.epoch + 1, newest_usable(), config_.stamp, living_};
+  watch_.begin(living_, usable_.empty() ? std::uint64_t{0} : usable_.front().step);
   begun_ = false;
-  saving_ = 0;
+  checkpoint_.abandon();
   lost_.reset();
   ticks_ = 0;
-  idle_.clear();
-  goes_on_until_ = 0;
-  asked_.reset();
-  unheard_.clear();
-  held_.clear();
+  idle_.begin_epoch();
   for (rank_id r = 0; r < config_.ranks; ++r)
-    tell_restart(r, out);  // one that only seems lost has no part any more
-}
-
-void bsp_root::tell_restart(rank_id to, bsp_actions& out) const {
-  out.emplace_back(bsp::send{to, bsp::restart{epoch_, generation_, config_.stamp, members_}});
+    out.emplace_back(bsp::send{r, now_});  // one that only seems lost has no part any more
 }
 
 void bsp_root::lost(rank_id rank, bsp_actions& out) {
-  if (stopped_) {
-    std::erase(living_, rank);
-    return;
-  }
   bool const is_new = std::erase(living_, rank) > 0;
-  bool const counts_later =
-      config_.neighbours && (is_new || std::count(uncounted_.begin(), uncounted_.end(), rank) > 0);
-  if (!counts_later) watch_.lost(rank);
+  if (stopped_) return;
+  if (!is_new || !config_.neighbours)
+    watch_.lost(rank);
+  else if (watch_.lost_somewhere(rank, living_))
+    ask_where(0, out);
   if (!is_new) return;
-  if (counts_later) {
-    if (uncounted_.empty()) {
-      unheard_ = {living_.begin(), living_.end()};
-      ask_where(0, out);
-    }
-    uncounted_.push_back(rank);
-    unheard_.erase(rank);
-    count_losses();
-  }
   if (!lost_) waited_ = 0;
   lost_ = rank;
   go_on_without_lost(out);
 }
 
 void bsp_root::ask_where(std::uint64_t generation, bsp_actions& out) {
-  for (rank_id const r : living_) out.emplace_back(bsp::send{r, bsp::where{epoch_, generation}});
+  for (rank_id const r : living_) out.emplace_back(bsp::send{r, bsp::where{now_.epoch, generation}});
 }
 
-void bsp_root::count_losses() {
-  if (!unheard_.empty()) return;
-  for (rank_id const r : std::exchange(uncounted_, {})) watch_.lost(r);
-}
-
-void bsp_root::on(rank_id from, bsp::reached const& r, bsp_actions& out) {
-  if (r.epoch != epoch_ || stopped_) return;
+void bsp_root::take(rank_id from, bsp::reached const& r, bsp_actions& out) {
+  if (r.epoch != now_.epoch || stopped_) return;
   for (auto const& p : r.finished)
     if (p.next > 0) watch_.finished(p.rank, p.next - 1);
   if (r.generation == 0) {
-    if (unheard_.erase(from) == 0) return;
-    count_losses();
-    go_on_without_lost(out);
-    return;
+    if (watch_.heard_from(from)) go_on_without_lost(out);
+  } else if (auto const step = checkpoint_.reached(from, r.next, now_.members.size())) {
+    for (rank_id const m : now_.members)
+      out.emplace_back(bsp::send{m, bsp::save_before{now_.epoch, r.generation, *step}});
   }
-  held_[from] = r.next;
-  if (held_.size() < members_.size()) return;
-  std::uint64_t step = 0;
-  for (auto const& [rank, next] : std::exchange(held_, {})) step = std::max(step, next);
-  saving_step_ = step;
-  for (rank_id const m : members_)
-    out.emplace_back(bsp::send{m, bsp::save_before{epoch_, r.generation, step}});
 }
 
 void bsp_root::go_on_without_lost(bsp_actions& out) {
-  if (!lost_ || stopped_ || !uncounted_.empty() || watch_.blames()) return;
-  if (committing_.number != 0 && waited_ < patience_with_commit) return;
+  if (!lost_ || stopped_ || watch_.may_blame()) return;
+  if (checkpoint_.committing() != 0 && waited_ < patience_with_commit) return;
   if (usable_.empty() || fits(usable_.front())) {
     restart(out);
     return;
@@ -108,15 +88,16 @@ void bsp_root::go_on_without_lost(bsp_actions& out) {
   out.emplace_back(tell_root{part_lost{*std::exchange(lost_, std::nullopt)}});
 }
 
-void bsp_root::on(bsp::unreadable const& u, bsp_actions& out) {
-  if (u.epoch != epoch_ || stopped_ || !uncounted_.empty() || watch_.blames()) return;
-  std::erase_if(usable_, [&](auto const& g) { return g.number == generation_ || !fits(g); });
+// A generation that looked valid cannot be read: all ranks fall back to the one before.
+void bsp_root::take(rank_id /*from*/, bsp::unreadable const& u, bsp_actions& out) {
+  if (u.epoch != now_.epoch || stopped_ || watch_.may_blame()) return;
+  std::erase_if(usable_, [&](auto const& g) { return g.number == now_.generation || !fits(g); });
   if (usable_.empty() && !config_.usable.empty() && !moved_) {
     stopped_ = true;
     out.emplace_back(bsp::refuse{u.text});
     return;
   }
-  out.emplace_back(bsp::fall_back{generation_, newest_usable()});
+  out.emplace_back(bsp::fall_back{now_.generation, newest_usable()});
   restart(out);
 }
 
@@ -128,8 +109,8 @@ void bsp_root::tick(bsp_actions& out) {
     go_on_without_lost(out);
   }
   if (++ticks_ % patience_with_member != 0) return;
-  for (rank_id const r : members_)
-    if (r != config_.self && !watch_.has_joined(r)) tell_restart(r, out);
+  for (rank_id const r : now_.members)
+    if (r != config_.self && !watch_.has_joined(r)) out.emplace_back(bsp::send{r, now_});
 }
 
 void bsp_root::blame(superstep_watch::verdict const& v, bsp_actions& out) {
@@ -147,96 +128,71 @@ void bsp_root::blame(superstep_watch::verdict const& v, bsp_actions& out) {
 
 // --- whether any member continues
 
-void bsp_root::on(rank_id from, bsp::idle const& i, bsp_actions& out) {
-  if (i.epoch != epoch_ || stopped_) return;
+void bsp_root::take(rank_id from, bsp::idle const& i, bsp_actions& out) {
+  if (i.epoch != now_.epoch || stopped_) return;
   watch_.finished(from, i.step);
-  idle_[from] = i.step;
-  member_continues(i.step, out);  // after all earlier supersteps
-  auto const waits = [&](rank_id r) {
-    auto const at = idle_.find(r);
-    return at != idle_.end() && at->second == i.step;
-  };
-  if (std::all_of(members_.begin(), members_.end(), waits)) {
-    out.emplace_back(bsp::no_more{epoch_});
-    return;
-  }
-  if (!waits(config_.self) || asked_ >= i.step) return;
-  asked_ = i.step;
-  for (rank_id const r : members_)
-    if (!waits(r)) out.emplace_back(bsp::send{r, bsp::ask{epoch_, i.step}});
+  idle_.idle(from, i, config_.self, now_.members, out);
 }
 
-void bsp_root::on(bsp::goes_on const& g, bsp_actions& out) {
-  if (g.epoch == epoch_) member_continues(g.until, out);
-}
-
-void bsp_root::member_continues(std::uint64_t until, bsp_actions& out) {
-  goes_on_until_ = std::max(goes_on_until_, until);
-  std::erase_if(idle_, [&](auto const& i) {
-    if (i.second >= goes_on_until_) return false;
-    out.emplace_back(bsp::send{i.first, bsp::goes_on{epoch_, goes_on_until_}});
-    return true;
-  });
+void bsp_root::take(rank_id /*from*/, bsp::goes_on const& g, bsp_actions& out) {
+  if (g.epoch == now_.epoch) idle_.member_continues(g.epoch, g.until, out);
 }
 
 // --- checkpoints
 
 void bsp_root::begins(std::uint64_t epoch, std::uint64_t step, bool due, bsp_actions& out) {
-  if (epoch != epoch_ || stopped_) return;
+  if (epoch != now_.epoch || stopped_) return;
   for (auto& g : usable_)
-    if (!begun_ && g.number == generation_) g.step = step;
+    if (!begun_ && g.number == now_.generation) g.step = step;
   // A superstep that ends with the neighbours tells nothing about distant members.
   bool const distant = config_.neighbours && watch_.first() && step > *watch_.first() + 1;
   if (!distant) watch_.begins(step);
   moved_ = moved_ || begun_;
   begun_ = true;
-  if (!(due || wants_stop_) || saving_ != 0 || committing_.number != 0 || lost_) return;
-  saving_ = ++newest_;
-  if (wants_stop_) last_saving_ = saving_;
-  saving_step_ = step + 1;
-  saved_.clear();
-  out.emplace_back(bsp::announce{saving_});
-  if (config_.neighbours && step > *watch_.first()) ask_where(saving_, out);
+  if (!(due || wants_stop_) || !checkpoint_.idle() || lost_) return;
+  checkpoint_.begin(step + 1, wants_stop_);
+  out.emplace_back(bsp::announce{checkpoint_.saving()});
+  if (config_.neighbours && step > *watch_.first()) ask_where(checkpoint_.saving(), out);
 }
 
-void bsp_root::on(rank_id from, bsp::joined const& j) {
-  if (j.epoch == epoch_) watch_.joined(from);
+void bsp_root::take(rank_id from, bsp::joined const& j, bsp_actions& /*out*/) {
+  if (j.epoch == now_.epoch) watch_.joined(from);
 }
 
-void bsp_root::on(rank_id from, bsp::bundle const& b, bsp_actions& out) {
-  if (b.epoch != epoch_) return;
+void bsp_root::take(rank_id from, bsp::bundle const& b, bsp_actions& out) {
+  if (b.epoch != now_.epoch) return;
   watch_.finished(from, b.step);
-  if (config_.neighbours) member_continues(b.step + (b.more ? 1 : 0), out);
+  if (config_.neighbours) idle_.member_continues(b.epoch, b.step + (b.more ? 1 : 0), out);
 }
 
-void bsp_root::on(rank_id from, bsp::tally const& t) {
-  if (t.epoch != epoch_) return;
-  auto const at = std::find(members_.begin(), members_.end(), from);
-  if (at == members_.end()) return;
-  auto place = static_cast<std::size_t>(at - members_.begin());
-  auto const finished = std::min(std::size_t{1} << t.round, members_.size());
+// The members up to `from` have finished the superstep.
+void bsp_root::take(rank_id from, bsp::tally const& t, bsp_actions& /*out*/) {
+  if (t.epoch != now_.epoch) return;
+  auto const& members = now_.members;
+  auto const at = std::find(members.begin(), members.end(), from);
+  if (at == members.end()) return;
+  auto place = static_cast<std::size_t>(at - members.begin());
+  auto const finished = std::min(std::size_t{1} << t.round, members.size());
   for (std::size_t i = 0; i < finished; ++i) {
-    watch_.finished(members_[place], t.step);
-    place = (place == 0 ? members_.size() : place) - 1;
+    watch_.finished(members[place], t.step);
+    place = (place == 0 ? members.size() : place) - 1;
   }
 }
 
-void bsp_root::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
-  if (saving_ == 0 || s.generation != saving_) return;
+void bsp_root::take(rank_id from, bsp::saved const& s, bsp_actions& out) {
+  if (checkpoint_.saving() == 0 || s.generation != checkpoint_.saving()) return;
   if (!s.well) {
-    out.emplace_back(bsp::abandon{std::exchange(saving_, 0)});
+    checkpoint_.abandon();
+    out.emplace_back(bsp::abandon{s.generation});
     maybe_stop_after(s.generation, out);
-    return;
+  } else if (auto const whole = checkpoint_.saved(from, now_.members)) {
+    out.emplace_back(bsp::commit{whole->number, whole->parts});
   }
-  saved_.insert(from);
-  if (!std::all_of(members_.begin(), members_.end(), [&](rank_id r) { return saved_.contains(r); })) return;
-  committing_ = {std::exchange(saving_, 0), static_cast<std::uint32_t>(members_.size()), saving_step_};
-  out.emplace_back(bsp::commit{committing_.number, committing_.parts});
 }
 
 void bsp_root::committed(std::uint64_t generation, bool well, bsp_actions& out) {
-  if (generation != committing_.number) return;
-  auto const g = std::exchange(committing_, {});
+  if (generation != checkpoint_.committing()) return;
+  auto const g = checkpoint_.committed();
   if (well) {
     usable_.insert(usable_.begin(), g);
     if (usable_.size() > most_usable) usable_.resize(most_usable);
@@ -253,7 +209,7 @@ void bsp_root::please_stop(bsp_actions& out) {
 }
 
 void bsp_root::maybe_stop_after(std::uint64_t generation, bsp_actions& out) {
-  if (generation == last_saving_ && !stopped_)
+  if (checkpoint_.is_last(generation) && !stopped_)
     out.emplace_back(close{{.how = outcome::status::stopped_early}});
 }
 

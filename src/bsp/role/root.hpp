@@ -3,25 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
-#include <string>
 #include <tuple>
 #include <vector>
 
 #include "bsp/role/action.hpp"
+#include "bsp/role/checkpoint_book.hpp"
+#include "bsp/role/idle_members.hpp"
 #include "bsp/role/message.hpp"
 #include "bsp/role/superstep_watch.hpp"
 
 namespace skel::role {
-
-/// A checkpoint that can be restored, as far as is known.
-struct bsp_generation {
-  std::uint64_t number = 0;
-  std::uint32_t parts = 0;
-  std::optional<std::uint64_t> step{};  ///< the first superstep after it; empty: not known yet
-};
 
 struct bsp_root_config {
   rank_id self = 0;
@@ -41,14 +33,13 @@ struct bsp_root_config {
 ///   saves work.
 /// - A state that cannot be split is only restored on the same number of ranks. Otherwise the run
 ///   ends (part_lost).
-/// - There is one checkpoint at a time. The root announces it with a superstep, and commits it when
-///   every member of the epoch has saved its part. Generation numbers are never reused.
+/// - The root announces a checkpoint with a superstep, and commits it when every member of the epoch has
+///   saved its part (checkpoint_book).
 /// - If a rank asks for an early end and there is a store, the ranks first save the state before a superstep
 ///   that none has begun, and go on until it is committed.
 /// - If the program names neighbours, members may be several supersteps apart. The root therefore asks
 ///   all for their progress before it counts a loss, and before it says which superstep begins with a
-///   checkpoint: one that no member has begun. It also finds out whether any member continues, for members
-///   whose neighbours do not.
+///   checkpoint: one that no member has begun. It also finds out whether any member continues (idle_members).
 /// - While a superstep is to blame for losses (superstep_watch), no epoch begins.
 /// - A rank that was wrongly suspected stays out: it has no state that the others need.
 ///
@@ -59,17 +50,10 @@ class bsp_root {
   explicit bsp_root(bsp_root_config config);
 
   void begin(bsp_actions& out) { restart(out); }
-  void on(rank_id from, bsp::joined const& j);
-  /// `from` has finished the superstep of the bundle. Also called for the root itself.
-  void on(rank_id from, bsp::bundle const& b, bsp_actions& out);
-  /// The members up to `from` have finished the superstep of the tally.
-  void on(rank_id from, bsp::tally const& t);
-  void on(rank_id from, bsp::idle const& i, bsp_actions& out);
-  void on(bsp::goes_on const& g, bsp_actions& out);
-  void on(rank_id from, bsp::reached const& r, bsp_actions& out);
-  void on(rank_id from, bsp::saved const& s, bsp_actions& out);
-  /// A generation that looked valid cannot be read: all ranks fall back to the one before.
-  void on(bsp::unreadable const& u, bsp_actions& out);
+  /// Returns whether the message was for the root alone.
+  bool on(rank_id from, bsp_message const& m, bsp_actions& out);
+  /// The root itself has finished this superstep.
+  void computed(bsp::bundle const& b, bsp_actions& out) { take(config_.self, b, out); }
   /// The root's member begins superstep `step`. `due`: the checkpoint interval is over.
   void begins(std::uint64_t epoch, std::uint64_t step, bool due, bsp_actions& out);
   /// A rank asks for an early end of the call.
@@ -82,26 +66,27 @@ class bsp_root {
   /// The call ends: nothing new begins.
   void stop() { stopped_ = true; }
 
-  [[nodiscard]] bool is(rank_id rank) const { return rank == config_.self; }
-  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
-  /// The generation being saved, and the one being committed; 0: none.
-  [[nodiscard]] std::uint64_t saving() const { return saving_; }
-  [[nodiscard]] std::uint64_t committing() const { return committing_.number; }
+  [[nodiscard]] std::uint64_t epoch() const { return now_.epoch; }
+  [[nodiscard]] checkpoint_book const& checkpoint() const { return checkpoint_; }
   friend bool operator==(bsp_root const&, bsp_root const&) = default;
   auto fields() const {
-    return std::tie(living_, members_, usable_, epoch_, generation_, watch_, begun_, moved_, newest_, saving_,
-                    saved_, committing_, idle_, goes_on_until_, asked_, uncounted_, unheard_, held_, lost_,
-                    waited_, ticks_, stopped_, wants_stop_, last_saving_);
+    return std::tie(living_, now_, usable_, watch_, begun_, moved_, checkpoint_, idle_, lost_, waited_,
+                    ticks_, stopped_, wants_stop_);
   }
 
  private:
+  void take(rank_id from, bsp::joined const& j, bsp_actions& out);
+  void take(rank_id from, bsp::bundle const& b, bsp_actions& out);
+  void take(rank_id from, bsp::tally const& t, bsp_actions& out);
+  void take(rank_id from, bsp::idle const& i, bsp_actions& out);
+  void take(rank_id from, bsp::goes_on const& g, bsp_actions& out);
+  void take(rank_id from, bsp::reached const& r, bsp_actions& out);
+  void take(rank_id from, bsp::saved const& s, bsp_actions& out);
+  void take(rank_id from, bsp::unreadable const& u, bsp_actions& out);
   void restart(bsp_actions& out);
-  void tell_restart(rank_id to, bsp_actions& out) const;
   void go_on_without_lost(bsp_actions& out);
   void maybe_stop_after(std::uint64_t generation, bsp_actions& out);
   void ask_where(std::uint64_t generation, bsp_actions& out);
-  void count_losses();
-  void member_continues(std::uint64_t until, bsp_actions& out);
   void blame(superstep_watch::verdict const& v, bsp_actions& out);
   [[nodiscard]] std::uint64_t newest_usable() const { return usable_.empty() ? 0 : usable_.front().number; }
   [[nodiscard]] bool fits(bsp_generation const& g) const {
@@ -109,29 +94,19 @@ class bsp_root {
   }
 
   bsp_root_config config_;
-  std::vector<rank_id> living_, members_;
+  std::vector<rank_id> living_;
+  bsp::restart now_;                    // begins the epoch
   std::vector<bsp_generation> usable_;  // in the order of preference
-  std::uint64_t epoch_ = 0, generation_ = 0;
   superstep_watch watch_;
   bool begun_ = false;  // the root has begun a superstep of this epoch
   bool moved_ = false;  // all members have computed a superstep
-  std::uint64_t newest_ = 0, saving_ = 0;
-  std::optional<std::uint64_t> saving_step_;  // the first superstep after `saving_`
-  std::set<rank_id> saved_;
-  bsp_generation committing_;
-  // Only if the program names neighbours:
-  std::map<rank_id, std::uint64_t> idle_;  // members that wait after this superstep
-  std::uint64_t goes_on_until_ = 0;        // a member continues after each superstep before this one
-  std::optional<std::uint64_t> asked_;     // the latest superstep after which all were asked to continue
-  std::vector<rank_id> uncounted_;         // lost ranks
-  std::set<rank_id> unheard_;              // have not answered where they are since the loss
-  std::map<rank_id, std::uint64_t> held_;  // the next superstep of those that wait for save_before
-  std::optional<rank_id> lost_;            // a lost member; the epoch without it has not begun
-  unsigned waited_ = 0;                    // ticks spent waiting for a commit
-  unsigned ticks_ = 0;                     // since the start of the epoch
+  checkpoint_book checkpoint_;
+  idle_members idle_;
+  std::optional<rank_id> lost_;  // a lost member; the epoch without it has not begun
+  unsigned waited_ = 0;          // ticks spent waiting for a commit
+  unsigned ticks_ = 0;           // since the start of the epoch
   bool stopped_ = false;
-  bool wants_stop_ = false;        // a rank has asked for an early end
-  std::uint64_t last_saving_ = 0;  // the checkpoint that was begun for it; 0: none yet
+  bool wants_stop_ = false;  // a rank has asked for an early end
 };
 
 }  // namespace skel::role

@@ -52,4 +52,30 @@ bool superstep_end::over(std::size_t place, std::size_t members) const {
   return came_.size() == (mine == announced_.end() ? 0 : mine->second);
 }
 
+namespace {
+auto place_in(auto& all, std::uint64_t epoch, std::uint64_t step) {
+  return std::find_if(all.begin(), all.end(),
+                      [&](auto const& e) { return std::tie(e.epoch, e.step) >= std::tie(epoch, step); });
+}
+}  // namespace
+
+superstep_end* superstep_ends::find(std::uint64_t epoch, std::uint64_t step) {
+  auto const at = place_in(all_, epoch, step);
+  return at != all_.end() && at->epoch == epoch && at->step == step ? &at->end : nullptr;
+}
+
+superstep_end& superstep_ends::at(std::uint64_t epoch, std::uint64_t step) {
+  auto const at = place_in(all_, epoch, step);
+  if (at != all_.end() && at->epoch == epoch && at->step == step) return at->end;
+  return all_.emplace(at, epoch, step)->end;
+}
+
+void superstep_ends::erase(std::uint64_t epoch, std::uint64_t step) {
+  std::erase_if(all_, [&](auto const& e) { return e.epoch == epoch && e.step == step; });
+}
+
+void superstep_ends::forget_before(std::uint64_t epoch) {
+  std::erase_if(all_, [&](auto const& e) { return e.epoch < epoch; });
+}
+
 }  // namespace skel::role

@@ -66,4 +66,27 @@ class superstep_end {
   std::uint64_t save_ = 0;
 };
 
+/// The ends of this rank's superstep and of those that other members have finished before it. Few, so a list
+/// costs less than a map.
+class superstep_ends {
+ public:
+  struct entry {
+    std::uint64_t epoch = 0, step = 0;
+    superstep_end end{};
+  };
+
+  /// Null: nothing is known of that superstep.
+  [[nodiscard]] superstep_end* find(std::uint64_t epoch, std::uint64_t step);
+  /// Adds it if it is missing.
+  [[nodiscard]] superstep_end& at(std::uint64_t epoch, std::uint64_t step);
+  void erase(std::uint64_t epoch, std::uint64_t step);
+  void forget_before(std::uint64_t epoch);
+  [[nodiscard]] std::vector<entry> const& all() const { return all_; }
+  friend bool operator==(superstep_ends const&, superstep_ends const&) = default;
+  auto fields() const { return std::tie(all_); }
+
+ private:
+  std::vector<entry> all_;  // in ascending order
+};
+
 }  // namespace skel::role

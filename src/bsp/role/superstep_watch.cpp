@@ -31,7 +31,23 @@ superstep_watch::superstep superstep_watch::oldest_unfinished() const {
   return least->second.next ? least->second.next : first_;
 }
 
+bool superstep_watch::lost_somewhere(rank_id rank, std::vector<rank_id> const& living) {
+  bool const asks = uncounted_.empty();
+  if (asks) unheard_ = {living.begin(), living.end()};
+  uncounted_.push_back(rank);
+  heard_from(rank);
+  return asks;
+}
+
+bool superstep_watch::heard_from(rank_id rank) {
+  bool const awaited = unheard_.erase(rank) > 0;
+  if (unheard_.empty())
+    for (rank_id const r : std::exchange(uncounted_, {})) lost(r);
+  return awaited;
+}
+
 void superstep_watch::lost(rank_id rank) {
+  if (std::count(uncounted_.begin(), uncounted_.end(), rank) > 0) return;
   suspects_.take_back(rank);
   auto const at = members_.find(rank);
   if (at == members_.end()) return;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -39,6 +40,11 @@ class superstep_watch {
   void finished(rank_id rank, std::uint64_t step);
   /// Repeated on every tick while the rank is lost.
   void lost(rank_id rank);
+  /// The same for a rank that may have been several supersteps ahead or behind: `living` say where they are
+  /// before it counts. Returns whether they must be asked.
+  [[nodiscard]] bool lost_somewhere(rank_id rank, std::vector<rank_id> const& living);
+  /// This rank has said which supersteps are finished. Returns whether a loss waited for that.
+  bool heard_from(rank_id rank);
   void from_outside(rank_id rank) { suspects_.from_outside(rank); }
   [[nodiscard]] std::optional<verdict> tick();
 
@@ -49,8 +55,12 @@ class superstep_watch {
   [[nodiscard]] superstep first() const { return first_; }
   /// Whether the superstep of the latest loss is to blame, unless lost ranks are heard again.
   [[nodiscard]] bool blames() const { return suspects_.blames(latest_); }
+  /// Or may be, since a loss does not count yet.
+  [[nodiscard]] bool may_blame() const { return !uncounted_.empty() || blames(); }
   friend bool operator==(superstep_watch const&, superstep_watch const&) = default;
-  auto fields() const { return std::tie(members_, first_, counted_, latest_, suspects_); }
+  auto fields() const {
+    return std::tie(members_, first_, counted_, latest_, suspects_, uncounted_, unheard_);
+  }
 
  private:
   struct member {
@@ -64,6 +74,8 @@ class superstep_watch {
   bool counted_ = false;  // a loss of this epoch
   superstep latest_;
   suspects<superstep> suspects_;
+  std::vector<rank_id> uncounted_;  // lost ranks
+  std::set<rank_id> unheard_;       // have not said where they are since the loss
 };
 
 }  // namespace skel::role
