@@ -70,8 +70,8 @@ role::bsp_root_config bsp_run::root_config(bool again) {
         detail::format("the checkpoint is of {} ranks, and the program does not say how its state is split: "
                        "expected {} ranks",
                        parts, parts));
-  c.stamp = store_->newest().stamp;
-  c.newest = store_->newest().generation;
+  c.stamp = store_->stamp();
+  c.newest = store_->newest();
   return c;
 }
 
@@ -127,7 +127,7 @@ void bsp_run::act(role::bsp::keep const& a, cargo* with) {
 }
 
 void bsp_run::act(role::bsp::announce const& a, cargo* /*with*/) {
-  store_->begun({a.generation, store_->newest().stamp, 0}, now());
+  store_->begun(now());
   member_.announce(a.generation);
 }
 

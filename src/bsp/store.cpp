@@ -1,5 +1,6 @@
 #include "store.hpp"
 
+#include <tuple>
 #include <utility>
 
 #include "base/format.hpp"
@@ -38,46 +39,43 @@ void bsp_store::wait() {
 }
 
 void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part, deferred_bytes bytes) {
-  done d;
-  d.what.generation = plan.generation;
-  d.plan = plan;
-  d.part = std::move(bytes);
-  d.history = interval_.history(false);
-  d.complete = std::exchange(complete_, {});
-  writing_ = std::async(std::launch::async, [this, part, kept = std::move(d)]() mutable {
-    auto const bad = thrown_by([&] { write_now(kept, part); });
-    kept.part.deferred.clear();
-    kept.what.error = bad.value_or("");
-    return std::move(kept);
+  done d{{plan.generation, {}}, plan, std::move(bytes), std::exchange(complete_, {})};
+  auto past = interval_.history(false);
+  writing_ = std::async(std::launch::async, [this, part, past, d = std::move(d)]() mutable {
+    auto const bad = thrown_by([&] {
+      std::span<std::byte const> all(d.part.packed);
+      if (!d.part.deferred.empty()) {
+        timed const t(d.complete_seconds);
+        d.part.complete(d.complete);
+        all = d.complete;
+      }
+      d.bytes = all.size();
+      d.what.cost = store_.prepare(d.plan, part, "rank", all);
+      if (d.plan.parts == 1) d.what.cost += commit_and_clear(store_, d.plan, past);
+    });
+    d.part.deferred.clear();
+    d.what.error = bad.value_or("");
+    return std::move(d);
   });
 }
 
-void bsp_store::write_now(done& d, std::uint32_t part) const {
-  std::span<std::byte const> bytes(d.part.packed);
-  if (!d.part.deferred.empty()) {
-    timed const t(d.complete_seconds);
-    d.part.complete(d.complete);
-    bytes = d.complete;
-  }
-  d.bytes = bytes.size();
-  d.what.cost = store_.prepare(d.plan, part, "rank", bytes);
-  if (d.plan.parts == 1) d.what.cost += commit_and_clear(store_, d.plan, d.history);
-}
-
 std::optional<bsp_store::written> bsp_store::poll() {
-  auto finished = outcome_of(writing_);
-  if (!finished) return {};
-  auto& d = *finished;
-  add_cost(d.what.cost);
-  if (d.what.error.empty()) interval_.saved(d.complete_seconds + d.what.cost.code + d.what.cost.write);
-  costs_.serialise_seconds += d.complete_seconds;
-  costs_.bytes = d.bytes;
-  costs_.written_bytes += d.bytes;
-  packed_ = std::move(d.part.packed);
-  complete_ = std::move(d.complete);
-  if (d.what.error.empty() && d.plan.parts == 1) ++costs_.saved;
-  if (!d.what.error.empty()) report_(d.what.error + " (the run goes on)");
-  return std::move(d.what);
+  auto d = outcome_of(writing_);
+  if (!d) return {};
+  auto const& cost = d->what.cost;
+  add_cost(cost);
+  costs_.serialise_seconds += d->complete_seconds;
+  costs_.bytes = d->bytes;
+  costs_.written_bytes += d->bytes;
+  packed_ = std::move(d->part.packed);
+  complete_ = std::move(d->complete);
+  if (!d->what.error.empty()) {
+    report_(d->what.error + " (the run goes on)");
+  } else {
+    interval_.saved(d->complete_seconds + cost.code + cost.write);
+    if (d->plan.parts == 1) ++costs_.saved;
+  }
+  return std::move(d->what);
 }
 
 storage::stored_generation const& bsp_store::find(std::uint64_t generation) {
@@ -98,9 +96,8 @@ std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(genera
 
 std::vector<storage::generation_plan> bsp_store::open(bool again) {
   log_.emplace(engine_, options_, what_);
-  auto const log = log_->open(again).value_or(std::vector<std::byte>{});
+  std::ignore = log_->open(again);
   auto& stamps = log_->stamps();
-  for (std::span<std::byte const> in(log); !in.empty();) stamps.insert(bytes::get_raw<std::uint64_t>(in));
   had_result_ = stamps.contains(complete_mark);
   ask_at_start([&](storage::repository const& store) {
     auto all = stamps.empty() ? std::vector<storage::stored_generation>() : store.candidates();
@@ -111,14 +108,11 @@ std::vector<storage::generation_plan> bsp_store::open(bool again) {
       store.note_attempt(all[0].plan);
       if (all[0].history) interval_.resumed(*all[0].history);
     }
-    newest_ = store.next(1);
+    stamp_ = store.next(1).stamp;
   });
-  auto const stamp = newest_.stamp;
-  stamps.insert(stamp);
-  log_->begin_saving(logged(stamp), had_result_);  // no part is being written now
-  newest_ = store_.next(1);
-  newest_.stamp = stamp;
-  --newest_.generation;
+  stamps.insert(stamp_);
+  log_->begin_saving(logged(stamp_), had_result_);  // no part is being written now
+  newest_ = store_.next(1).generation - 1;
   return at_start_;
 }
 
@@ -139,12 +133,12 @@ void bsp_store::act(role::bsp::fall_back const& a) {
 }
 
 void bsp_store::pack_costs(std::vector<std::byte>& out) const {
-  bytes::put_raw(out, stated_costs{costs_.blocked_seconds, costs_.serialise_seconds, costs_.code_seconds,
-                                   costs_.transfer_seconds, costs_.write_seconds, costs_.sync_seconds});
+  bytes::put_raw(out, seconds{costs_.blocked_seconds, costs_.serialise_seconds, costs_.code_seconds,
+                              costs_.transfer_seconds, costs_.write_seconds, costs_.sync_seconds});
 }
 
 void bsp_store::add_costs(int rank, std::span<std::byte const> in) {
-  costs_of_[rank] = bytes::get_raw<stated_costs>(in);
+  costs_of_[rank] = bytes::get_raw<seconds>(in);
 }
 
 checkpoint_report bsp_store::costs_of_all() {
@@ -153,12 +147,13 @@ checkpoint_report bsp_store::costs_of_all() {
   static_cast<void>(poll_commit());
   auto all = costs_;
   for (auto const& [rank, c] : costs_of_) {
-    all.blocked_seconds = std::max(all.blocked_seconds, c.blocked);
-    all.serialise_seconds += c.serialise;
-    all.code_seconds += c.code;
-    all.transfer_seconds += c.transfer;
-    all.write_seconds += c.write;
-    all.sync_seconds += c.sync;
+    auto const [blocked, serialise, code, transfer, write, sync] = c;
+    all.blocked_seconds = std::max(all.blocked_seconds, blocked);
+    all.serialise_seconds += serialise;
+    all.code_seconds += code;
+    all.transfer_seconds += transfer;
+    all.write_seconds += write;
+    all.sync_seconds += sync;
   }
   return all;
 }
@@ -169,13 +164,8 @@ bool bsp_store::due(double now) {
   return now - latest_ >= interval_.seconds();
 }
 
-void bsp_store::begun(storage::generation_plan const& plan, double now) {
-  newest_ = plan;
-  latest_ = now;
-}
-
 void bsp_store::act(role::bsp::commit const& a) {
-  storage::generation_plan const plan{a.generation, newest_.stamp, a.parts};
+  storage::generation_plan const plan{a.generation, stamp_, a.parts};
   if (plan.parts == 1) {  // commits it together with its part
     committed_ = written{plan.generation, {}};
     return;

@@ -2,6 +2,7 @@
 // back.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <future>
@@ -33,7 +34,6 @@ class bsp_store : public call_store {
     std::string error;  // empty: the part is durable
     storage::save_cost cost{};
   };
-  [[nodiscard]] bool writing() const { return writing_.valid(); }
   /// The memory of the previous part, reused for the next: fresh pages would cost more than filling
   /// them.
   [[nodiscard]] std::vector<std::byte> buffer() { return std::exchange(packed_, {}); }
@@ -52,11 +52,12 @@ class bsp_store : public call_store {
   /// the run starts from the beginning. Throws usage_error like store_writer::open().
   /// `again`: see store_writer::open().
   [[nodiscard]] std::vector<storage::generation_plan> open(bool again);
-  /// The latest generation begun. Before the first one, the number below those of this run.
-  [[nodiscard]] storage::generation_plan const& newest() const { return newest_; }
-  /// Whether the checkpoint interval is over.
+  /// The stamp of this run's generations, and the number below theirs.
+  [[nodiscard]] std::uint64_t stamp() const { return stamp_; }
+  [[nodiscard]] std::uint64_t newest() const { return newest_; }
+  /// Whether the checkpoint interval is over since the latest begun().
   [[nodiscard]] bool due(double now);
-  void begun(storage::generation_plan const& plan, double now);
+  void begun(double now) { latest_ = now; }
   /// Commits a generation of this run as the newest checkpoint, in the background.
   void act(role::bsp::commit const& a);
   void act(role::bsp::abandon const& /*a*/) { ++costs_.failed; }
@@ -76,19 +77,15 @@ class bsp_store : public call_store {
   void complete();
 
  private:
+  using seconds = std::array<double, 6>;  // the costs that ranks report to the root
   struct done {
     written what;
     storage::generation_plan plan;
-    storage::run_history history;
-    double complete_seconds = 0;
-    std::uint64_t bytes = 0;
     deferred_bytes part;
     std::vector<std::byte> complete;
+    double complete_seconds = 0;
+    std::uint64_t bytes = 0;
   };
-  struct stated_costs {
-    double blocked = 0, serialise = 0, code = 0, transfer = 0, write = 0, sync = 0;
-  };
-  void write_now(done& d, std::uint32_t part) const;
   [[nodiscard]] storage::stored_generation const& find(std::uint64_t generation);
 
   call_description what_;
@@ -99,10 +96,10 @@ class bsp_store : public call_store {
   std::future<written> committing_;
   std::optional<written> committed_;  // together with its only part
   std::vector<std::future<void>> noting_;
-  storage::generation_plan newest_;
+  std::uint64_t stamp_ = 0, newest_ = 0;
   std::optional<storage::stored_generation> found_;  // the generation read last
   std::vector<storage::generation_plan> at_start_;   // generations that could be resumed from
-  std::map<int, stated_costs> costs_of_;             // of the other ranks
+  std::map<int, seconds> costs_of_;                  // of the other ranks
   double start_ = 0, latest_ = 0;                    // 0: not yet
 };
 
