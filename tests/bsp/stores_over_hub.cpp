@@ -141,7 +141,7 @@ TEST_CASE("a run that was killed during its first checkpoint starts anew") {
       for (auto const& d : where.directories)
         for (auto const& f : std::filesystem::directory_iterator(d)) {
           auto const name = f.path().filename().string();
-          if (name.find("-of-3.") == std::string::npos) continue;
+          if (name.starts_with(".") || name.find("-of-3.") == std::string::npos) continue;
           auto const number = std::stoull(name.substr(name.find('.') + 1));
           oldest = std::min<std::uint64_t>(oldest, number);
           if (removes &&
