@@ -98,7 +98,6 @@ std::vector<storage::generation_plan> bsp_store::open(bool again) {
   log_.emplace(engine_, options_, what_);
   std::ignore = log_->open(again);
   auto& stamps = log_->stamps();
-  had_result_ = stamps.contains(complete_mark);
   ask_at_start([&](storage::repository const& store) {
     auto all = stamps.empty() ? std::vector<storage::stored_generation>() : store.candidates();
     std::erase_if(all, [&](auto const& g) { return !stamps.contains(g.plan.stamp); });
@@ -111,13 +110,13 @@ std::vector<storage::generation_plan> bsp_store::open(bool again) {
     stamp_ = store.next(1).stamp;
   });
   stamps.insert(stamp_);
-  log_->begin_saving(logged(stamp_), had_result_);  // no part is being written now
+  log_->begin_saving(logged(stamp_), stamps.contains(complete_mark));  // no part is being written now
   newest_ = store_.next(1).generation - 1;
   return at_start_;
 }
 
 void bsp_store::complete() {
-  if (!log_ || had_result_) return;
+  if (!log_ || log_->stamps().contains(complete_mark)) return;  // an earlier run had the result
   wait();
   log_->begin_saving(logged(complete_mark));
 }

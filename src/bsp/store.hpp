@@ -90,7 +90,6 @@ class bsp_store : public call_store {
 
   call_description what_;
   std::optional<store_writer> log_;  // on the root: which generations hold parts of this call
-  bool had_result_ = false;          // it says that an earlier run had the result
   std::future<done> writing_;
   std::vector<std::byte> packed_, complete_;  // memory of the previous part
   std::future<written> committing_;
