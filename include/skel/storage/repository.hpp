@@ -111,8 +111,9 @@ class repository {
   /// them: the newest first. A generation from which three runs have resumed without committing a newer
   /// one comes last, since it may be the cause of their failures. Reports the others. Empty if the
   /// store holds no generation, or only parts of saves that did not end. Throws skel::error if none of
-  /// its generations can be restored, usage_error if they belong to another program or options().seal_with is not their key. Several
-  /// processes agree on one; if one of them cannot read its parts, they agree on the next.
+  /// its generations can be restored, usage_error if they belong to another program or options().seal_with is
+  /// not their key. Several processes agree on one; if one of them cannot read its parts, they agree on the
+  /// next.
   [[nodiscard]] std::vector<stored_generation> candidates() const;
 
   /// Removes from `all` the generations that options().ignored names. If several of the others have the
