@@ -25,7 +25,7 @@ void stops_and_goes_on(int ranks, int by) {
   P program;
   program.event = [&](int rank, std::uint64_t n) {
     if (rank == by && n == 12) stop.request_stop();
-    std::this_thread::sleep_for(n < 12 ? 0ms : 20ms);  // supersteps are left when the state is saved
+    linger(n);
   };
   auto const first = run(ranks, program, options);
   for (auto const& text : first.errors) CHECK(text.empty());
@@ -74,7 +74,7 @@ TEST_CASE("a run that cannot save its state is stopped nevertheless") {
       for (auto const& d : where.directories) std::filesystem::remove_all(d);
       stop.request_stop();
     }
-    std::this_thread::sleep_for(n < 12 ? 0ms : 20ms);
+    linger(n);
   };
   auto const e = run(2, program, options);
   CHECK(e.run.stopped_early);

@@ -248,7 +248,7 @@ TEST_CASE("what was saved of later calls is void when a bsp call goes on") {
   circle program;
   program.event = [&](int, std::uint64_t n) {
     if (n == 12) stop.request_stop();
-    if (n >= 12) std::this_thread::sleep_for(20ms * (n - 11));  // a loaded disk takes long to save
+    linger(n);
   };
   three_calls const first(program, stopping);
   CHECK(first.stopped);
