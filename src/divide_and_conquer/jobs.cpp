@@ -44,8 +44,7 @@ solution_ptr divide_jobs::open(held_solution& s) const {
   return std::move(s.object);
 }
 
-// Usually already packed. Packs here only after a loss, when the problem was not expected to
-// travel.
+// Usually already packed. Packs here only after a loss, when the problem was not expected to travel.
 void divide_jobs::pack(held_problem const& p, transport::packet& body) const {
   if (p.packed)
     append_bytes(*p.packed, body);

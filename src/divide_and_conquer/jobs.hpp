@@ -16,8 +16,7 @@
 
 namespace skel::detail {
 
-/// A problem as an object, as received bytes, or both: the packed bytes of an object that will
-/// travel.
+/// A problem as an object, as received bytes, or both: the packed bytes of an object that will travel.
 struct held_problem {
   problem_ptr object;
   std::shared_ptr<transport::packet const> packed;

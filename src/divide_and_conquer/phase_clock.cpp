@@ -50,8 +50,7 @@ std::map<int, double> phase_clock::waits() const {
   for (auto const& [level, e] : exchanges_) {
     if (e.sent < 0 || e.received < 0) continue;
     double const wait = std::max(0.0, e.received - e.sent);
-    // The message came before this rank had sent, so this rank did not wait. Its partner knows the
-    // duration.
+    // The message came before this rank had sent, so this rank did not wait. Its partner knows the duration.
     if (wait <= 0) continue;
     auto const [at, is_new] = all.try_emplace(level, wait);
     if (!is_new) at->second = std::min(at->second, wait);

@@ -14,10 +14,9 @@
 
 namespace skel::detail {
 
-/// A phase counts as the maximum over one rank's work on a level, then over the ranks [Hyper, §5].
-/// An exchange has two parts. Packing and unpacking count as the maximum over the ranks. The time
-/// from a rank's own message to its partner's counts as the minimum, because the later partner
-/// waits for the network only.
+/// A phase counts as the maximum over one rank's work on a level, then over the ranks [Hyper, §5]. An
+/// exchange has two parts. Packing and unpacking count as the maximum over the ranks. The time from a rank's
+/// own message to its partner's counts as the minimum, because the later partner waits for the network only.
 class phase_clock {
  public:
   enum class phase : std::uint8_t { divide, sequential, exchange, combine };
@@ -25,8 +24,7 @@ class phase_clock {
   void add(phase what, int level, double seconds, std::uint64_t bytes = 0, problem_sizes sizes = {});
   /// Adds the time of packing and unpacking in the level's exchange, on this rank.
   void exchange(int level, double seconds, std::uint64_t bytes);
-  /// Records when this rank's message of the level's exchange was sent; received() records its
-  /// partner's.
+  /// Records when this rank's message of the level's exchange was sent; received() records its partner's.
   void sent(int level, double now);
   void received(int level, double now);
 

@@ -1,7 +1,9 @@
 #include "run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <string_view>
 #include <utility>
 
 #include "base/format.hpp"
@@ -10,7 +12,27 @@
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
-namespace skel::detail {
+namespace skel {
+
+namespace {
+constexpr std::array<char const*, 4> names{"hypercube", "tree", "embarrassing", "distributed"};
+}  // namespace
+
+any_division::any_division(std::string_view name) : kind_(kind::hypercube) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (name != names.at(i)) continue;
+    kind_ = static_cast<kind>(i);
+    return;
+  }
+  throw usage_error("unknown kind of divide-and-conquer \"" + std::string(name) +
+                    "\"; known: hypercube, tree, embarrassing, distributed");
+}
+
+std::string to_string(any_division const& division) {
+  return names.at(static_cast<std::size_t>(division.which()));
+}
+
+namespace detail {
 
 using role::call_message;
 using role::divide_message;
@@ -296,4 +318,5 @@ report run_divide_and_conquer(context& ctx, divide_work& work, divide_kind const
   return r;
 }
 
-}  // namespace skel::detail
+}  // namespace detail
+}  // namespace skel

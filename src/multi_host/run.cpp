@@ -73,7 +73,7 @@ void group_run::send_to_self(group_message& m) {
 
 void group_run::pack_totals(std::vector<std::byte>& out) {
   clock_.taken_back = host_.units().taken_back();
-  clock_.pack(out);
+  role::codec::put(clock_, out);
 }
 
 void group_run::route(int from, group_message const& m, group_cargo& /*with*/, actions& out) {

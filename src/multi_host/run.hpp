@@ -66,7 +66,11 @@ class group_run final : public protocol_run<group_protocol> {
     tell(member_, &member::failed, cargo_hold::unit_of(m), std::move(text));
   }
   void pack_totals(std::vector<std::byte>& out);
-  void add_totals(int /*from*/, std::span<std::byte const>& in) { clock_.add(group_clock::unpack(in)); }
+  void add_totals(int /*from*/, std::span<std::byte const>& in) {
+    group_clock other;
+    role::codec::get(other, in);
+    clock_.add(other);
+  }
   void route(int from, message const& m, group_cargo& with, actions& out);
   template <class F>
   void each_role(F const& each) {

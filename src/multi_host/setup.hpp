@@ -4,13 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <tuple>
 
 #include "call/call_description.hpp"
 #include "multi_host/role/host.hpp"
 #include "multi_host/role/member.hpp"
 #include "multi_host/role/root.hpp"
-#include "skel/bytes.hpp"
 #include "skel/context.hpp"
 #include "skel/detail/group_work.hpp"
 #include "skel/multi_host.hpp"
@@ -28,26 +27,19 @@ struct group_clock {
   double send_seconds = 0;
   double started_at = -1;  ///< on the root: when every host had read its first units; stays on this rank
 
+  template <class Clock>
+  static auto sums(Clock& c) {
+    return std::tie(c.taken_back, c.units_read, c.read_seconds, c.pieces, c.compute_seconds, c.pieces_sent,
+                    c.send_seconds);
+  }
+  /// What the root sums up.
+  auto fields() { return sums(*this); }
+  auto fields() const { return sums(*this); }
   void add(group_clock const& other) {
-    taken_back += other.taken_back;
-    units_read += other.units_read;
-    read_seconds += other.read_seconds;
-    pieces += other.pieces;
-    compute_seconds += other.compute_seconds;
-    pieces_sent += other.pieces_sent;
-    send_seconds += other.send_seconds;
-  }
-  void pack(std::vector<std::byte>& out) const {
-    for (auto const n : {taken_back, units_read, pieces, pieces_sent}) bytes::put_varint(out, n);
-    for (auto const s : {read_seconds, compute_seconds, send_seconds}) bytes::put_raw(out, s);
-  }
-  [[nodiscard]] static group_clock unpack(std::span<std::byte const>& in) {
-    group_clock c;
-    for (auto* const n : {&c.taken_back, &c.units_read, &c.pieces, &c.pieces_sent})
-      *n = bytes::get_varint(in);
-    for (auto* const s : {&c.read_seconds, &c.compute_seconds, &c.send_seconds})
-      *s = bytes::get_raw<double>(in);
-    return c;
+    auto const sum = [&](auto&... own) {
+      std::apply([&](auto const&... theirs) { ((own += theirs), ...); }, other.fields());
+    };
+    std::apply(sum, fields());
   }
 };
 

@@ -18,8 +18,7 @@ class steal_recorder final : public recorder {
   /// Throws as start().
   steal_recorder(engine& of, checkpoint_options const& options, call_description what);
 
-  /// The state left by an earlier run; empty if that run had not begun or there was none. Call
-  /// once.
+  /// The state left by an earlier run; empty if that run had not begun or there was none. Call once.
   [[nodiscard]] std::optional<steal_statement> take_restored();
 
   void record(steal_statement const& whole);

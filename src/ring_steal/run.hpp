@@ -1,5 +1,4 @@
-// One ring_steal call on one rank: drives the roles, runs tasks, and keeps the books of debts and
-// loans.
+// One ring_steal call on one rank: drives the roles, runs tasks, and keeps the books of debts and loans.
 #pragma once
 
 #include <atomic>

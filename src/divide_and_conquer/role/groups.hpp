@@ -1,5 +1,4 @@
-// Assigns the work of a divide_and_conquer call: which rank makes what, and which ranks get the
-// result.
+// Assigns the work of a divide_and_conquer call: which rank makes what, and which ranks get the result.
 #pragma once
 
 #include <cstdint>

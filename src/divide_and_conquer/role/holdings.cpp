@@ -12,8 +12,7 @@ void held_solutions::push(divide_groups const& groups, divide_actions& out) {
     auto const have = with(s);
     if (!have) continue;
     pushed_.insert(s);
-    // If the problem is everywhere, each rank of a group that is solved as a whole finds out by
-    // itself.
+    // If the problem is everywhere, each rank of a group that is solved as a whole finds out by itself.
     if (*have != s && c.from == placement::everywhere && whole_.contains(*have)) continue;
     for (auto const r : ranks) out.push_back(divide_act::send{r, divide_say::solution{*have}});
   }

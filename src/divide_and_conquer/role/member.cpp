@@ -154,8 +154,7 @@ void divide_member::lose_part(rank_id rank, divide_actions& out) {
 void divide_member::want_problem(rank_span s, divide_actions& out) {
   auto const& c = groups_.config();
   if (c.from == placement::in_parts) return lose_part(s.first, out);
-  // The dividing rank sends it, or the call ends without it: no other rank can have a lost rank's
-  // part.
+  // The dividing rank sends it, or the call ends without it: no other rank can have a lost rank's part.
   if (c.to == placement::in_parts || c.self == 0) return;
   bool const own = s.contains(c.self);
   if (own) s = groups_.led();  // other ranks wait for their parts of it
@@ -185,8 +184,7 @@ bool divide_member::obtain_problem(rank_span s, divide_actions& out) {
 
 // --- solutions
 
-// Returns whether this rank has the solution of `s` or of a larger group; otherwise initiates
-// getting it.
+// Returns whether this rank has the solution of `s` or of a larger group; otherwise initiates getting it.
 bool divide_member::pursue(rank_span s, divide_actions& out) {
   if (solutions_.with(s)) return true;
   auto& g = goals_[s];

@@ -33,8 +33,7 @@ class takeover_turn {
   void end_pass(divide_actions& out) {
     if (asked_ && !wanted_) end(*std::exchange(asked_, std::nullopt), false, out);
   }
-  /// Whether this job may start now; if so, it starts. `own`: the job is this rank's if no rank is
-  /// lost.
+  /// Whether this job may start now; if so, it starts. `own`: the job is this rank's if no rank is lost.
   bool may_start(group_work work, bool own, divide_actions& out) {
     if (own && (on_root_ || (!asked_ && !holds_))) return ++running_ > 0;
     if (own) return false;
@@ -85,17 +84,15 @@ class takeover_turn {
 ///
 /// - A rank that waits for a solution from a lost rank asks another rank of the group. Failing
 ///   that, it makes the solution from those of the halves, or for a single rank from its problem.
-/// - A rank that divides keeps the problems it hands on. A rank that needs a group's problem asks
-///   the nearest living ancestor that has divided it, finally the root. The answer may be the
-///   problem of a larger group, which the asking rank divides. With `in_parts`, lost data cannot be
-///   recovered (part_lost).
+/// - A rank that divides keeps the problems it hands on. A rank that needs a group's problem asks the nearest
+///   living ancestor that has divided it, finally the root. The answer may be the problem of a larger group,
+///   which the asking rank divides. With `in_parts`, lost data cannot be recovered (part_lost).
 /// - A rank does the work of lost ranks only with the root's permission (takeover_turn).
 /// - A rank keeps its largest solution, and answers requests for smaller ones with it.
 /// - A group whose problem cannot be divided (trivial) is solved as a whole.
 ///
-/// Level-triggered: each event re-evaluates the needs, the available data and the lost ranks. A
-/// wrong suspicion costs work. Events append their actions to `out`. Relies on the
-/// wire contract.
+/// Level-triggered: each event re-evaluates the needs, the available data and the lost ranks. A wrong
+/// suspicion costs work. Events append their actions to `out`. Relies on the wire contract.
 class divide_member {
  public:
   divide_member() = default;

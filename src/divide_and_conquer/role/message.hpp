@@ -83,8 +83,7 @@ struct divide {
 struct solve {
   rank_span group;
 };
-/// Combine the solutions of both halves of this group, which are then no longer needed; answer with
-/// solved().
+/// Combine the solutions of both halves of this group, which are then no longer needed; answer with solved().
 struct combine {
   rank_span group;
 };

@@ -63,8 +63,7 @@ struct rank_span {
   return group.first + (place < group.size() ? place : (group.size() - 1) / 2);
 }
 
-/// Work that may end a rank: dividing or solving a group's problem, or combining the solutions of
-/// its halves.
+/// Work that may end a rank: dividing or solving a group's problem, or combining the solutions of its halves.
 struct group_work {
   rank_span group{};
   bool combine = false;

@@ -16,13 +16,11 @@ namespace skel::role {
 /// Work that ends its process must not end one rank after another. A rank asks before it does the
 /// work of lost ranks (takeover_turn).
 ///
-/// - One rank at a time does the work, until a rank has survived it. Then all others that ask may
-///   do it too.
+/// - One rank at a time does the work, until a rank has survived it. Then all others that ask may do it too.
 /// - The root does it last: while another rank lives, it leaves the work to one that did not ask.
-/// - The work is blamed after `most_losses` losses of ranks that had permission and therefore ran
-///   nothing else. The original owners do not count, because it is unknown what they ran when they
-///   were lost. Once only the root is left, their losses count too. Both cases follow the rule of
-///   `suspects`.
+/// - The work is blamed after `most_losses` losses of ranks that had permission and therefore ran nothing
+///   else. The original owners do not count, because it is unknown what they ran when they were lost. Once
+///   only the root is left, their losses count too. Both cases follow the rule of `suspects`.
 ///
 /// Idle without losses. Events append their actions to `out`.
 class divide_root {

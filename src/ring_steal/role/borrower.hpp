@@ -22,8 +22,7 @@ struct steal_debt {
 };
 
 /// A rank works on one debt at a time, the current one. A debt is paid when it has neither tasks nor
-/// outstanding loans. When the run ends early, debts are returned instead. Appends actions
-/// to `out`.
+/// outstanding loans. When the run ends early, debts are returned instead. Appends actions to `out`.
 class borrower {
  public:
   borrower() = default;

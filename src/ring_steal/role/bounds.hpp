@@ -9,10 +9,9 @@
 
 namespace skel::role {
 
-/// A new bound reaches the other n - 1 ranks with n - 1 messages in about log2 n steps. The rank that
-/// found it sends it to the middle of the ring, leaves the far half to that rank, and does the same
-/// with the near half. A rank that already knows a better one passes on nothing: the better one
-/// travels to all ranks, too.
+/// A new bound reaches the other n - 1 ranks with n - 1 messages in about log2 n steps. The rank that found
+/// it sends it to the middle of the ring, leaves the far half to that rank, and does the same with the near
+/// half. A rank that already knows a better one passes on nothing: the better one travels to all ranks, too.
 ///
 /// Bounds are hints. A rank that is lost keeps its part of the ring from hearing of one; requests,
 /// loans, and a message to the next rank on a tick repair that.

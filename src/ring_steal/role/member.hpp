@@ -36,21 +36,19 @@ struct steal_member_config {
 /// - On every tick a lender asks whether its loans are still held, and takes back the others. A
 ///   wrong suspicion therefore costs work but never corrupts the count.
 ///
-/// A borrower can state the current value of its debt: a result and the remaining tasks. Running
-/// these and merging gives the result of the loan, so the lender keeps the statement in place of
-/// the tasks. A statement covers the rank's own tasks and the latest statements about its loans.
-/// The root's statement about debt 0 is therefore a checkpoint of the whole run, whatever the age
-/// of the others. When the run ends early, debts are returned the same way, first those without
-/// outstanding loans. The root then has the result of all tasks that ran, with or without
-/// checkpoints.
+/// A borrower can state the current value of its debt: a result and the remaining tasks. Running these and
+/// merging gives the result of the loan, so the lender keeps the statement in place of the tasks. A statement
+/// covers the rank's own tasks and the latest statements about its loans. The root's statement about debt 0
+/// is therefore a checkpoint of the whole run, whatever the age of the others. When the run ends early, debts
+/// are returned the same way, first those without outstanding loans. The root then has the result of all
+/// tasks that ran, with or without checkpoints.
 ///
 /// Parcels, and loans made from them, are *suspect*: one of their tasks may end the process that
 /// runs it. The root never borrows suspect tasks. A lender runs its parcel itself only if no rank
 /// except itself and the root is left, and reports that to its own lender.
 ///
-/// The role sees loans, never tasks. Events append their actions to `out`. Relies
-/// on the wire contract: between two living ranks, messages arrive once and in order, after any
-/// delay.
+/// The role sees loans, never tasks. Events append their actions to `out`. Relies on the wire contract:
+/// between two living ranks, messages arrive once and in order, after any delay.
 class steal_member {
  public:
   steal_member() = default;

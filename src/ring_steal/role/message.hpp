@@ -96,9 +96,8 @@ namespace steal {
 /// Send `what` to `to`, which may be this rank. The engine attaches
 /// - to `loan`: waiting tasks of debt `debt`; it keeps a copy under the loan's number;
 /// - to `paid`: the result of the debt, which it then forgets;
-/// - to `worth` and `returned`: the value of the debt: the partial result and the tasks that wait,
-///   run or are lent on, the latter as last stated by their borrowers. After `returned` it forgets
-///   the debt.
+/// - to `worth` and `returned`: the value of the debt: the partial result and the tasks that wait, run or are
+///   lent on, the latter as last stated by their borrowers. After `returned` it forgets the debt.
 struct send {
   rank_id to = 0;
   steal_message what{};
@@ -133,8 +132,7 @@ struct accept {
 struct work {
   debt_id debt = 0;
 };
-/// Merge the result that came with the current message into `debt`. The tasks of `loan` are no
-/// longer needed.
+/// Merge the result that came with the current message into `debt`. The tasks of `loan` are no longer needed.
 struct settle {
   loan_id loan = 0;
   debt_id debt = 0;
