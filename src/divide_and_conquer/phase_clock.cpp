@@ -10,7 +10,7 @@
 namespace skel::detail {
 
 namespace {
-constexpr std::array<char const*, 4> names{"divide", "sequential", "exchange", "combine"};
+constexpr std::array<char const*, 4> phase_names{"divide", "sequential", "exchange", "combine"};
 constexpr std::uint64_t most_levels = 64;
 }  // namespace
 
@@ -88,7 +88,7 @@ void phase_clock::merge(std::span<std::byte const>& in) {
   };
   for (auto n = bytes::get_varint(in); n > 0; --n) {
     auto const what = bytes::get_raw<std::uint8_t>(in);
-    if (what >= names.size()) throw protocol_error("message holds an unknown phase");
+    if (what >= phase_names.size()) throw protocol_error("message holds an unknown phase");
     auto const level = level_of();
     entry e;
     e.seconds = bytes::get_raw<double>(in);
@@ -118,7 +118,8 @@ std::vector<phase_report> phase_clock::phases() const {
     auto const& sizes = e.sizes.empty() && divided != entries.end() ? divided->second.sizes : e.sizes;
     if (where.first == phase::exchange)
       if (auto const at = shortest.find(where.second); at != shortest.end()) seconds += at->second;
-    all.push_back({names.at(static_cast<std::size_t>(where.first)), where.second, seconds, e.bytes, sizes});
+    all.push_back(
+        {phase_names.at(static_cast<std::size_t>(where.first)), where.second, seconds, e.bytes, sizes});
   }
   return all;
 }

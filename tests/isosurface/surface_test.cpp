@@ -1,4 +1,8 @@
 // Known surfaces are closed and have the right genus, volume and area.
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
 #include <numbers>
 
 #include "catch.hpp"
