@@ -114,10 +114,7 @@ void bsp_run::on_tick(double t) {
 
 // --- actions
 
-void bsp_run::drained(bool /*early*/) {
-  jobs_.clear();
-  if (root_role_) root_role_->stop();
-}
+void bsp_run::drained(bool /*early*/) { jobs_.clear(); }
 
 void bsp_run::act(role::bsp::keep const& a, cargo* with) {
   if (a.from == rank_)

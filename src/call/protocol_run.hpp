@@ -72,8 +72,8 @@ class protocol_run : public collective_run {
   }
   /// A message is sent to this rank itself. Moves from `m`, unless it throws.
   void send_to_self(message& m) { push_to_self(std::move(m), cargo{}); }
-  /// The roll call has had a message, and the roles follow. `on` of a root role returns whether it was for
-  /// that alone.
+  /// Passes a message to the roles, after the roll call has seen it. A root role's on() returns whether the
+  /// message was for the root only.
   void route(int from, message const& m, cargo& /*with*/, actions& out) {
     auto const* const call = std::get_if<role::call_message>(&m);
     if (call != nullptr && role::for_roll_call(*call)) return;

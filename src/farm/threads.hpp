@@ -25,8 +25,7 @@ class farm_threads {
   };
   struct quantum {
     task_range range{};
-    std::uint64_t done =
-        0;  // tasks of `range` with a result in `batch`; if there is an error, the next threw
+    std::uint64_t done = 0;  // tasks of `range` with a result in `batch`; with an error, the next one threw
     result_batch batch{};
     std::optional<thrown> error{};
   };
