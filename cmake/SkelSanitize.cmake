@@ -3,6 +3,7 @@
 # Must be called before targets that compute little and include much: optimising them costs more than it saves. `level`: how
 # much Release optimises them.
 macro(skel_quick_to_compile level)
+  set(skel_precompiled skel_precompiled_quick)
   if(SKEL_SANITIZE)
     add_compile_options(-O0)
   else()

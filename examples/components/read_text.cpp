@@ -34,10 +34,14 @@ void end_lines(std::span<char> bytes) {
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// Reads the lines of a file through a buffer of a megabyte. Lines end with \n, \r\n or \r.
+constexpr std::uint64_t megabyte = 1 << 20;
+
+// Reads the lines of a file through a buffer of a megabyte, or as large as the file. Lines end with \n, \r\n
+// or \r.
 class text_lines {
  public:
-  explicit text_lines(input& in) : in_(in), buffer_(std::size_t{1} << 20) {}
+  explicit text_lines(input& in)
+      : in_(in), buffer_(in.packed() ? megabyte : std::min(megabyte, in.size() + 1)) {}
 
   // Advances to the next line; returns false at the end of the share.
   bool next();
