@@ -28,7 +28,7 @@ endif()
 # folder, ${skel_precompiled}.
 foreach(level slow quick)
   add_library(skel_precompiled_${level} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/precompiled.cpp)
-  target_link_libraries(skel_precompiled_${level} PRIVATE skel_test_main)
+  target_link_libraries(skel_precompiled_${level} PRIVATE skel_test_main skel_warnings)
   target_precompile_headers(skel_precompiled_${level} PRIVATE ${PROJECT_SOURCE_DIR}/tests/precompiled.hpp)
 endforeach()
 target_compile_options(skel_precompiled_slow PRIVATE $<$<CONFIG:Release>:-O1>)
