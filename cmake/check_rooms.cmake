@@ -22,7 +22,7 @@ room(observe USES base)
 room(storage USES base)
 room(model USES base observe)
 room(disks USES base transport storage)
-room(engine USES base transport observe disks HEADERS context run_main run_threads)
+room(engine USES base protocol transport observe disks HEADERS context run_main run_threads)
 # Shared by the skeletons, above the engine: one call on one rank, and the user's types as bytes.
 room(call USES base protocol transport observe storage disks engine
      HEADERS transfer transfer_traits serialization source sink worker immutable reproducible_sum eigen detail/addresses detail/fields detail/pack detail/route detail/type_names detail/contents detail/conversion

@@ -143,6 +143,9 @@ class context {
   [[nodiscard]] int size() const noexcept;
   /// Whether this is rank 0, which receives results.
   [[nodiscard]] bool is_root() const noexcept { return rank() == 0; }
+  /// 1 when the body of run_main runs for the first time. After the loss of the root it runs again on the
+  /// ranks that are left, which are numbered anew (skel/run_main.hpp).
+  [[nodiscard]] int attempt() const noexcept;
   /// The number of compute threads of this rank, at least 1.
   [[nodiscard]] int threads() const noexcept;
   /// The name of this rank's host, see context_options::machine.

@@ -64,6 +64,7 @@ context::~context() {
 
 int context::rank() const noexcept { return rank_; }
 int context::size() const noexcept { return team_->size(); }
+int context::attempt() const noexcept { return engine_->attempt; }
 int context::local_rank() const noexcept { return engine_->place.on_host.rank; }
 int context::local_size() const noexcept { return engine_->place.on_host.size; }
 int context::threads() const noexcept { return beside_ ? 1 : engine_->threads(); }

@@ -56,7 +56,9 @@ bool driver::progress() {
     if (bytes <= arrived * small_message) note_handling(arrived, t - entered - waited);
   }
   if (t - last_tick_ >= tick_seconds) tick(t);
+  if (wires_.carrier().has_failed()) peers_.declare_failed();
   if (wires_.detector().due(t)) peers_.beat(t);
+  if (wires_.carrier().is_over()) farewell_.end_view();
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
   return arrived > 0;
 }
@@ -75,6 +77,7 @@ bool driver::poll(double begin, double seconds) {
         handle(*std::move(a));
         return true;
       }
+    if (wires_.carrier().is_over() || wires_.carrier().has_failed()) return progress();
     t = wires_.now();
   }
   return false;
@@ -83,7 +86,8 @@ bool driver::poll(double begin, double seconds) {
 void driver::tick(double t) {
   last_tick_ = t;
   for (int const r : wires_.lost())
-    for (auto const& [key, running] : calls_.runs()) running->on_rank_lost(r);
+    if (wires_.ends_calls(r))
+      for (auto const& [key, running] : calls_.runs()) running->on_rank_lost(r);
   for (auto const& [key, running] : calls_.runs()) running->on_tick(t);
   farewell_.end_if_due(t);
 }

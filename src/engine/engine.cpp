@@ -60,7 +60,7 @@ void engine::end_talk() {
       std::unique_lock lock(mutex());
       serve_disks_to_the_end(lock);
       bool const any_lost = !wires_.lost().empty();
-      driver_.flush(lock, any_lost ? 0.1 : 5.0);
+      if (!farewell_.view_ended()) driver_.flush(lock, any_lost ? 0.1 : 5.0);
       if (any_lost) wires_.carrier().abandon();
     } catch (std::exception const&) {
       // The transport has failed. Ranks that wait for these messages detect that themselves.
@@ -137,6 +137,7 @@ int engine::say_farewell(departure const& own, std::string const& program) {
     farewell_.refuse_early_calls();
     if (farewell_.waits()) driver_.rest(lock, round < 200 ? 0 : 200e-6);
   }
+  if (farewell_.view_ended() && !farewell_.has_verdict()) return 0;
   bool const agreed = farewell_.conclude(own);
   if (agreed) driver_.flush(lock, 1.0);
   auto const end = farewell_.verdict();

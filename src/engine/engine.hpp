@@ -73,6 +73,7 @@ class engine {
   void say_warnings();
 
   rank_place place;
+  int attempt = 1;          // of the program's body
   bool is_process = false;  // this process runs no other job, so all of its contexts belong to one program
   std::shared_ptr<void> stores;  // otherwise: see checkpoint/store_session.hpp; released with the context
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root

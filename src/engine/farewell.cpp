@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "exit_status.hpp"
 #include "skel/bytes.hpp"
@@ -89,6 +90,13 @@ void farewell::end_if_due(double t) const {
   end_process(wires_.rank(), 1, ends_by_loss_ ? loss_ended_the_job : "");
 }
 
+void farewell::end_view() {
+  if (std::exchange(view_over_, true)) return;
+  for (auto const& [key, running] : calls_.runs())
+    running->on_cancelled(std::make_exception_ptr(view_over()));
+  calls_.work_arrived().notify_all();
+}
+
 void farewell::begin(departure const& own) {
   begun_ = true;
   forget_root_lost();
@@ -102,8 +110,9 @@ void farewell::begin(departure const& own) {
 }
 
 bool farewell::waits() {
-  bool const more = wires_.rank() == 0 ? missing() > 0 : !verdict_ && !wires_.is_lost(0);
-  return more && !given_up();
+  bool const hopes = !wires_.is_lost(0) || !wires_.ends_calls(0);
+  bool const more = wires_.rank() == 0 ? missing() > 0 : !verdict_ && hopes;
+  return more && !view_over_ && !given_up();
 }
 
 int farewell::missing() const {

@@ -31,6 +31,11 @@ struct peer_failed : std::exception {
   [[nodiscard]] char const* what() const noexcept override { return "another rank has failed"; }
 };
 
+/// Thrown from a skeleton call if the ranks go on without the root, or without this rank.
+struct view_over : std::exception {
+  [[nodiscard]] char const* what() const noexcept override { return "the ranks go on without the root"; }
+};
+
 /// The end of the job: each rank reports how it ended, and rank 0 decides which failure is printed. Ends this
 /// process if the job has ended without it. Requires the engine's lock; engine::say_farewell has the loop.
 class farewell {
@@ -50,6 +55,7 @@ class farewell {
   /// After waiting. Returns whether this rank has heard the verdict, or decided it; otherwise its own
   /// applies.
   bool conclude(departure const& own);
+  [[nodiscard]] bool has_verdict() const { return verdict_.has_value(); }
   [[nodiscard]] departure const& verdict() const { return *verdict_; }
   /// The ranks have agreed to skip MPI_Finalize.
   [[nodiscard]] bool leaves_abruptly() const { return verdict_ && verdict_->lost; }
@@ -64,8 +70,12 @@ class farewell {
   void tell_left(run& r) const;
   [[nodiscard]] bool peer_has_failed() const { return peer_failed_; }
   void throw_if_peer_failed() const {
+    if (view_over_) throw view_over();
     if (peer_failed_) throw peer_failed();
   }
+  /// The ranks go on without the root: calls in progress and later ones throw view_over.
+  void end_view();
+  [[nodiscard]] bool view_ended() const { return view_over_; }
   /// In run_main this rank ends too, unless the program hears of the loss before.
   void on_root_lost();
   /// The program has heard of the loss of the root, or the root was heard from again.
@@ -88,6 +98,7 @@ class farewell {
   std::map<int, departure> departures_;  // on rank 0
   std::optional<departure> verdict_;
   bool peer_failed_ = false;
+  bool view_over_ = false;
   std::optional<double> failed_since_;  // of the job, once this rank leaves
   // The job has ended or will fail, but this rank may be inside a task that does not return.
   double ends_at_ = std::numeric_limits<double>::infinity();

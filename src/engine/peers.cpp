@@ -1,5 +1,7 @@
 #include "peers.hpp"
 
+#include <utility>
+
 #include "process_end.hpp"
 #include "skel/bytes.hpp"
 
@@ -8,15 +10,30 @@ namespace skel::detail {
 void peers::declare_lost(int rank) {
   if (rank == wires_.rank() || !wires_.set_lost(rank, true)) return;
   disks_.set_lost(rank, true);
-  if (!farewell_.program.empty() && how_ended(rank) == process_end::from_outside) lost_outside_.insert(rank);
+  if (!farewell_.program.empty() && how_ended(wires_.carrier().in_job(rank)) == process_end::from_outside)
+    lost_outside_.insert(rank);
   announce(rank);
+  if (!wires_.ends_calls(rank)) return;
   for (auto const& [key, running] : calls_.runs()) running->on_rank_lost(rank);
-  if (rank == 0) farewell_.on_root_lost();
+  give_up_root();
+}
+
+void peers::declare_failed() {
+  for (int const rank : wires_.carrier().failed()) declare_lost(rank);
+}
+
+// The ranks that are left have not agreed on going on without it.
+void peers::give_up_root() {
+  if (!wires_.is_lost(0) || !wires_.ends_calls(0) || std::exchange(root_given_up_, true)) return;
+  farewell_.on_root_lost();
 }
 
 void peers::found(int rank) {
   forget_loss(rank);
-  if (rank == 0) farewell_.forget_root_lost();
+  if (rank == 0) {
+    farewell_.forget_root_lost();
+    root_given_up_ = false;
+  }
   announce(rank);
   if (wires_.rank() == 0) {
     send_view(rank, rank);  // what it has missed follows
@@ -81,7 +98,8 @@ void peers::beat(double t) {
   auto& detector = wires_.detector();
   auto const& tree = detector.tree();
   int const self = wires_.rank();
-  for (int const rank : wires_.carrier().failed()) declare_lost(rank);
+  declare_failed();
+  give_up_root();
   auto const v = detector.beat(t, wires_.lost());
   for (int const rank : v.silent) {
     // Heartbeats queue behind a large message that is still arriving. It may take as long as on a

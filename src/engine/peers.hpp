@@ -23,6 +23,8 @@ class peers {
   void beat(double t);
   /// Declares the rank dead until it is heard from again. The root notifies the others.
   void declare_lost(int rank);
+  /// The same for those that the transport knows to be dead.
+  void declare_failed();
   /// A lost rank has sent a message: it is alive.
   void found(int rank);
   /// Whether the lost rank is known to have been killed from outside: no task is to blame.
@@ -35,12 +37,14 @@ class peers {
   void send_view(int to, int about) { tell(to, about, wires_.is_lost(about)); }
   void announce(int rank);
   void forget_loss(int rank);
+  void give_up_root();
 
   wires& wires_;
   disk_service& disks_;
   call_table& calls_;
   farewell& farewell_;
   std::set<int> lost_outside_;
+  bool root_given_up_ = false;
 };
 
 }  // namespace skel::detail

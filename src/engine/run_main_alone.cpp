@@ -32,6 +32,8 @@ departure run_body(context& ctx, function_reference<int(context&)> body) {
   try {
     int const code = exit_code_of(body(ctx));
     return {.code = code, .own = true, .returned = true};
+  } catch (view_over const&) {
+    return {1, false, {}};
   } catch (peer_failed const&) {
     return {1, false, {}};
   } catch (usage_error const& e) {

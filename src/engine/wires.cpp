@@ -4,6 +4,11 @@
 
 namespace skel::detail {
 
+double patience_of(transport::transport const& carrier, context_options const& options) {
+  constexpr double ordinary_patience = 5;
+  return options.suspect_after_seconds.value_or(carrier.any_thread() ? ordinary_patience : 0);
+}
+
 wires::wires(std::unique_ptr<transport::transport> carrier, context_options const& options)
     : carrier_(std::move(carrier)),
       rank_(carrier_->rank()),
@@ -12,9 +17,7 @@ wires::wires(std::unique_ptr<transport::transport> carrier, context_options cons
       any_time_(carrier_->any_time() && any_thread_),
       owns_time_(carrier_->owns_time()),
       largest_message_(std::max<std::size_t>(1, options.largest_message)) {
-  constexpr double ordinary_patience = 5;
-  double const patience = options.suspect_after_seconds.value_or(any_thread_ ? ordinary_patience : 0);
-  detector_ = detail::detector(rank_, size_, patience, any_time_ || owns_time_, now());
+  detector_ = detail::detector(rank_, size_, patience_of(*carrier_, options), any_time_ || owns_time_, now());
 }
 
 void wires::send(int to, run_key key, transport::packet body) {

@@ -22,6 +22,9 @@ namespace skel::detail {
 enum class part : std::uint32_t { farewell, disks, calls, clocks, peers };
 [[nodiscard]] constexpr run_key key_of(part p) { return {0, static_cast<std::uint32_t>(p)}; }
 
+/// Seconds of silence after which a rank is declared dead; 0: never.
+[[nodiscard]] double patience_of(transport::transport const& carrier, context_options const& options);
+
 /// Every packet of the engine leaves through put() and enters through accept(), so a field that all packets
 /// carry or a rule for all of them has its place there (and in transport::header).
 ///
@@ -76,7 +79,12 @@ class wires {
   [[nodiscard]] std::set<int> const& lost() const { return lost_; }
   [[nodiscard]] bool is_lost(int rank) const { return lost_.contains(rank); }
   /// Returns whether that is new.
-  bool set_lost(int rank, bool lost) { return lost ? lost_.insert(rank).second : lost_.erase(rank) > 0; }
+  bool set_lost(int rank, bool lost) {
+    carrier_->set_lost(rank, lost);
+    return lost ? lost_.insert(rank).second : lost_.erase(rank) > 0;
+  }
+  /// Whether calls hear of its loss. If the others may go on without the root, their calls wait instead.
+  [[nodiscard]] bool ends_calls(int lost_rank) const { return lost_rank != 0 || !carrier_->outlives_root(); }
   [[nodiscard]] std::uint64_t messages_sent() const { return messages_sent_; }
   [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
 

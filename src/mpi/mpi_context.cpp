@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/format.hpp"
+#include "engine/attempts.hpp"
 #include "engine/broken_calls.hpp"
 #include "engine/context_access.hpp"
 #include "engine/cores.hpp"
@@ -20,10 +21,10 @@
 #include "engine/environment.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/process_end.hpp"
-#include "engine/run_body.hpp"
 #include "engine/team.hpp"
 #include "engine/warnings.hpp"
 #include "guards.hpp"
+#include "host_processes.hpp"
 #include "launcher.hpp"
 #include "mpi_lifetime.hpp"
 #include "mpi_transport.hpp"
@@ -81,6 +82,7 @@ struct placement {
   int ranks_here = 1;
   int rank_here = 0;
   int host_cores = 1;  // shared by the ranks of this host
+  std::shared_ptr<detail::host_processes> processes{};
 };
 
 // Finds the number of ranks on this host and the number of cores that they share. Disjoint affinity
@@ -92,6 +94,7 @@ placement find_placement(MPI_Comm comm, int own_cores) {
   MPI_Comm_rank(here, &p.rank_here);
   MPI_Comm_size(here, &p.ranks_here);
   p.host_cores = detail::cores_of_all(here, own_cores);
+  p.processes = std::make_shared<detail::host_processes>(comm, here);
   MPI_Comm_free(&here);
   return p;
 }
@@ -129,7 +132,19 @@ void check_thread(int level) {
 
 }  // namespace
 
-std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
+namespace {
+
+// All that the ranks of a communicator find out together before their first engine.
+struct mpi_start {
+  std::unique_ptr<transport::mpi_transport> wires{};
+  context_options options{};
+  std::string host{};
+  rank_place place{};
+  std::vector<std::string> warnings{};
+  std::shared_ptr<host_processes> processes{};
+};
+
+mpi_start start_mpi(MPI_Comm comm, context_options options) {
   check_communicator(comm);
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
@@ -180,13 +195,27 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
           "thread: ask for that level, or set SKEL_THREADS (this rank may use {} cores)",
           share));
   }
-  auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
-  made->warnings = std::move(warnings);
-  made->place.on_host = on_host;
+  mpi_start made{std::move(wires), std::move(options), name, {}, std::move(warnings), place.processes};
+  made.place.on_host = on_host;
+  made.place.has_cores = mine[0] <= mine[1];
+  return made;
+}
+
+std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires, mpi_start& from) {
+  auto made = std::make_shared<engine>(std::move(wires), from.options, from.host);
+  made->warnings = std::exchange(from.warnings, {});
+  made->place.on_host = from.place.on_host;
+  made->place.has_cores = from.place.has_cores;
   made->is_process = true;
-  made->place.has_cores = mine[0] <= mine[1];
   watch_finalize(made);
   return made;
+}
+
+}  // namespace
+
+std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
+  auto start = start_mpi(comm, std::move(options));
+  return engine_over(std::move(start.wires), start);
 }
 
 namespace {
@@ -219,7 +248,7 @@ struct ended {
 // Runs the part between MPI_Init and MPI_Finalize. Each phase has its own guard. Starts under the
 // guard of the start and returns under the guard of the end.
 ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& guard,
-                function_reference<int(context&)> body) {
+                function_reference<int(context&)> body, bool restarts) {
   auto const leave_with = [&](int code, std::optional<double> suspect_after = {}) {
     guard = watch_end(program, rank, code, suspect_after);
     return ended{code};
@@ -233,20 +262,19 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
   auto const options = options_of_all(program, size);
   if (!options) return leave_with(2);
   try {
-    auto const engine = make_mpi_engine(MPI_COMM_WORLD, *options);
-    engine->farewell().program = program;
-    auto const suspect_after = engine->options().suspect_after_seconds;
+    auto start = start_mpi(MPI_COMM_WORLD, *options);
+    auto const suspect_after = start.options.suspect_after_seconds;
     guard = watch_calls(program, rank, suspect_after);
-    auto const end = [&] {
-      context ctx = context_access::make(engine);
-      return run_body(ctx, body);
-    }();
-    int const code = engine->say_farewell(end, program);
-    engine->farewell().program.clear();  // the remainder belongs to run_main
+    double const patience = patience_of(*start.wires, start.options);
+    auto const job = std::make_shared<job_wires>(std::move(start.wires), patience, restarts,
+                                                 [&] { return start.processes->ended(); });
+    auto const end = run_attempts(
+        job, [&](auto wires) { return engine_over(std::move(wires), start); }, program, body);
     // Skips what waits for lost ranks: MPI_Finalize and destructors.
-    if (engine->farewell().leaves_abruptly())
-      end_process(rank, code, engine->farewell().ended_by_loss() ? loss_ended_the_job : "");
-    return leave_with(code, suspect_after);
+    if (end.left_out || job->now().number > 1 || end.last->farewell().leaves_abruptly())
+      end_process(rank, end.code,
+                  !end.left_out && end.last->farewell().ended_by_loss() ? loss_ended_the_job : "");
+    return leave_with(end.code, suspect_after);
   } catch (usage_error const& e) {
     if (rank == 0) say(program, e.what());
     return leave_with(2);
@@ -258,7 +286,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
 
 }  // namespace
 
-int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) {
+int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body, bool restarts) {
   std::string const program = program_name(argc, argv);
   if (auto const unfit = mpi_state(); unfit != mpi::not_started) {
     say(program, unfit == mpi::ended
@@ -279,7 +307,7 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   note_end_of(rank);
-  auto const [code, finalizes] = run_ranks(program, rank, guard, body);
+  auto const [code, finalizes] = run_ranks(program, rank, guard, body, restarts);
   if (!finalizes) end_process(rank, code);  // MPI_Finalize would wait for the lost ranks
   report_exit_status(rank, code);
   std::fflush(nullptr);
@@ -300,12 +328,13 @@ void on_user_error(MPI_Comm* comm, int* code, ...) {  // NOLINT(cert-dcl50-cpp):
 
 // Only the ranks of the team take part, and several teams may do so at once.
 std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::communicator const& whole,
+                                                                  transport::transport const& wires,
                                                                   team const& ranks, std::uint64_t id) {
   MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   std::vector<int> wire;
   wire.reserve(static_cast<std::size_t>(ranks.size()));
-  for (int r = 0; r < ranks.size(); ++r) wire.push_back(ranks.to_wire(r));
+  for (int r = 0; r < ranks.size(); ++r) wire.push_back(wires.in_job(ranks.to_wire(r)));
   MPI_Comm_group(whole, &all);
   MPI_Group_incl(all, ranks.size(), wire.data(), &some);
   constexpr std::uint64_t tags = 32768;  // the number guaranteed by MPI
@@ -326,12 +355,13 @@ context::context(boost::mpi::communicator const& communicator, context_options o
     : context(detail::make_mpi_engine(communicator, std::move(options))) {}
 
 boost::mpi::communicator const& context::communicator() const {
-  auto const* const wires = dynamic_cast<transport::mpi_transport const*>(&engine_->wires().carrier());
+  auto& carrier = engine_->wires().carrier();
+  auto const* const wires = dynamic_cast<transport::mpi_transport const*>(&carrier.below());
   if (wires == nullptr) throw usage_error("this context runs without MPI and has no communicator");
   auto const& whole = wires->boost_communicator();
-  if (!is_team_) return whole;
+  if (!is_team_ && carrier.size() == wires->size()) return whole;
   if (communicator_) return *communicator_;
-  communicator_ = detail::team_communicator(whole, *team_, id_);
+  communicator_ = detail::team_communicator(whole, carrier, *team_, id_);
   if (wires->ulfm_active()) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     MPI_Comm_create_errhandler(detail::on_user_error, &handler);

@@ -39,10 +39,22 @@ class transport {
   [[nodiscard]] virtual std::size_t arriving(int /*from*/) const { return 0; }
   /// Whether there is an incomplete message of any rank.
   [[nodiscard]] virtual bool any_arriving() const { return false; }
-  /// Ranks that the transport itself reports as dead (ULFM); most report none.
+  /// Ranks that the transport itself knows to be dead (ULFM, or the end of a process); most report none.
   [[nodiscard]] virtual std::vector<int> failed() { return {}; }
+  /// Whether failed() has news that need not wait.
+  [[nodiscard]] virtual bool has_failed() const { return false; }
   /// A rank is lost and this process will end without it: stop waiting for other ranks.
   virtual void abandon() {}
+  /// What the engine thinks of a rank. Ranks that have lost rank 0 may go on without it, as another job.
+  virtual void set_lost(int /*rank*/, bool /*lost*/) {}
+  /// Whether the ranks that are not lost may do so, if rank 0 is.
+  [[nodiscard]] virtual bool outlives_root() const { return false; }
+  /// Whether they have decided to, so that nothing more can come of this job.
+  [[nodiscard]] virtual bool is_over() const { return false; }
+  /// The number of a rank under the launcher.
+  [[nodiscard]] virtual int in_job(int rank) const { return rank; }
+  /// What carries this transport's packets.
+  [[nodiscard]] virtual transport& below() { return *this; }
   /// Whether threads other than the creator of the context may call (one at a time).
   [[nodiscard]] virtual bool any_thread() const { return true; }
   /// Whether they may call while the user's code runs between two skeleton calls.

@@ -1,6 +1,7 @@
 // Ranks as threads of one process: a transport over queues in memory, for running whole farms without MPI.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <deque>
@@ -45,10 +46,14 @@ class network {
     // suspect it again.
     for (auto& box : inbox_) std::erase_if(box, [&](auto const& l) { return l.from == rank; });
   }
+  [[nodiscard]] bool is_dead(int rank) {
+    std::lock_guard const lock(mutex_);
+    return dead_[static_cast<std::size_t>(rank)];
+  }
   void put(int from, int to, skel::transport::packet const& what) {
     std::lock_guard const lock(mutex_);
     skel::transport::header head;
-    std::memcpy(&head, what.bytes().data(), sizeof head);
+    std::memcpy(&head, what.bytes().data(), std::min(sizeof head, what.size()));
     constexpr auto disks = skel::detail::key_of(skel::detail::part::disks);
     if (head.context() == 0 && head.run() != disks.number && head.sequence != 0) ++control_messages_;
     if (dead_[static_cast<std::size_t>(from)] || dead_[static_cast<std::size_t>(to)]) return;

@@ -1,0 +1,27 @@
+// Runs the body of a program, again without the root whenever the root is lost.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "run_body.hpp"
+#include "views.hpp"
+
+namespace skel::detail {
+
+/// How a job ends on this rank.
+struct attempts_end {
+  int code = 0;
+  std::shared_ptr<engine> last{};  ///< of the last attempt
+  bool left_out = false;           ///< the other ranks have gone on without this one
+};
+
+/// Runs the body on all ranks, and after each loss of the root again on those that are left, over an engine
+/// that `make` returns. `program`: for the lines that are printed.
+[[nodiscard]] attempts_end run_attempts(
+    std::shared_ptr<job_wires> const& job,
+    std::function<std::shared_ptr<engine>(std::unique_ptr<transport::transport>)> const& make,
+    std::string const& program, function_reference<int(context&)> body);
+
+}  // namespace skel::detail

@@ -1,0 +1,107 @@
+// The views of a job: after the loss of its root, the other ranks go on as a job of their own.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "protocol/view_agreement.hpp"
+#include "transport/transport.hpp"
+
+namespace skel::detail {
+
+/// The wires of one job, under all of its views. Every packet carries the number of its view: packets of an
+/// older view are dropped, and answered with the decision that ended it; packets of a newer one wait until
+/// this rank enters it. Ranks are those of the job.
+///
+/// Requires the lock of the engine that works in the present view.
+class job_wires {
+ public:
+  /// `patience`: seconds of silence after which a rank counts as lost. Without `restarts`, the loss of the
+  /// root ends the job. `ended` returns the ranks whose processes have ended for certain since it was last
+  /// called.
+  job_wires(std::unique_ptr<transport::transport> carrier, double patience, bool restarts,
+            std::function<std::vector<int>()> ended = {});
+  ~job_wires();
+
+  [[nodiscard]] transport::transport& carrier() { return *carrier_; }
+  [[nodiscard]] role::view const& now() const { return agreement_.current(); }
+  [[nodiscard]] role::view_agreement const& agreement() const { return agreement_; }
+  /// Enters the next view, once it is decided. Returns whether this rank is a member of it.
+  bool enter_next();
+
+  void send(int to, transport::packet what);
+  [[nodiscard]] std::optional<transport::transport::arrival> receive();
+  void lost(int rank, bool is_lost);
+  /// Ranks that are known to have ended, not by their silence; those returned before are left out.
+  [[nodiscard]] std::vector<int> failed();
+  [[nodiscard]] bool has_failed() const { return !failed_.empty(); }
+  /// Whether the ranks that are left may go on without the root: they can agree, and soon.
+  [[nodiscard]] bool outlives_root() const;
+
+ private:
+  /// Returns whether the rank is to enter this view, and lives.
+  [[nodiscard]] bool on_control(int from, transport::packet const& what);
+  void tell_alive();
+  void perform(role::view_messages const& list);
+  void send_about(std::uint32_t view, int to, role::views::message const& m);
+  void tell_past(int to, std::uint32_t of);
+  void look(double t);
+  void note_ends();
+
+  std::unique_ptr<transport::transport> carrier_;
+  std::function<std::vector<int>()> ended_;
+  double patience_;
+  bool restarts_;
+  role::view_agreement agreement_;
+  std::deque<transport::transport::arrival> early_;  // of newer views
+  std::deque<transport::transport::arrival> ready_;  // of this view, which came early
+  std::vector<role::view> past_;                     // the views that followed each ended one
+  std::set<int> gone_;                               // processes that have ended
+  std::vector<int> ending_;                          // likewise, but messages of theirs may still arrive
+  std::vector<int> failed_;
+  double last_tick_, last_look_;
+  std::optional<double> root_lost_;  // since then
+};
+
+/// The present view as a transport of its own: rank i is the i-th member.
+class view_transport final : public transport::transport {
+ public:
+  explicit view_transport(std::shared_ptr<job_wires> job);
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return static_cast<int>(members_.size()); }
+  void send(int to, skel::transport::packet what) override { job_->send(in_job(to), std::move(what)); }
+  [[nodiscard]] std::optional<arrival> receive() override;
+  [[nodiscard]] std::size_t unsent(int to) const override { return job_->carrier().unsent(in_job(to)); }
+  [[nodiscard]] std::size_t arriving(int from) const override {
+    return job_->carrier().arriving(in_job(from));
+  }
+  [[nodiscard]] bool any_arriving() const override { return job_->carrier().any_arriving(); }
+  [[nodiscard]] std::vector<int> failed() override;
+  [[nodiscard]] bool any_thread() const override { return job_->carrier().any_thread(); }
+  [[nodiscard]] bool any_time() const override { return job_->carrier().any_time(); }
+  [[nodiscard]] double now() const override { return job_->carrier().now(); }
+  void wait(double seconds) override { below().wait(seconds); }
+  [[nodiscard]] std::optional<double> power() const override { return job_->carrier().power(); }
+  [[nodiscard]] skel::transport::transport& below() override { return job_->carrier(); }
+  [[nodiscard]] int in_job(int rank) const override { return members_[static_cast<std::size_t>(rank)]; }
+  void abandon() override { job_->carrier().abandon(); }
+  void set_lost(int rank, bool lost) override { job_->lost(in_job(rank), lost); }
+  [[nodiscard]] bool has_failed() const override { return job_->has_failed(); }
+  [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
+  [[nodiscard]] bool is_over() const override { return job_->agreement().next().has_value(); }
+
+ private:
+  [[nodiscard]] int here(int in_job) const;
+
+  std::shared_ptr<job_wires> job_;
+  std::vector<int> members_;
+  int rank_;
+};
+
+}  // namespace skel::detail

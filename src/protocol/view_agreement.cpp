@@ -1,0 +1,161 @@
+#include "view_agreement.hpp"
+
+#include <algorithm>
+
+namespace skel::role {
+
+view_agreement::view_agreement(view of, rank_id self, unsigned patience)
+    : view_(std::move(of)), self_(self), patience_(patience) {}
+
+void view_agreement::lost(rank_id rank, bool ended, view_messages& out) {
+  if (rank == self_) return;
+  bool const news = lost_.insert(rank).second | (ended && ended_.insert(rank).second);
+  if (news) step(out);
+}
+
+void view_agreement::heard(rank_id rank) {
+  if (!ended_.contains(rank)) lost_.erase(rank);
+}
+
+std::optional<view> view_agreement::next() const {
+  if (!decided_) return std::nullopt;
+  return view{view_.number + 1, *decided_};
+}
+
+bool view_agreement::is_quorum(std::set<rank_id> const& ranks) const {
+  if (2 * ranks.size() > view_.members.size()) return true;
+  return std::all_of(view_.members.begin(), view_.members.end(),
+                     [&](rank_id r) { return ranks.contains(r) || ended_.contains(r); });
+}
+
+bool view_agreement::is_minority() const {
+  std::set<rank_id> left;
+  for (rank_id const r : view_.members)
+    if (!lost_.contains(r)) left.insert(r);
+  return !is_quorum(left);
+}
+
+// The lowest rank that may live and answers.
+rank_id view_agreement::proposer() const {
+  for (rank_id const r : view_.members) {
+    auto const at = silent_.find(r);
+    if (r == self_ || (r != root() && !lost_.contains(r) && (at == silent_.end() || at->second <= patience_)))
+      return r;
+  }
+  return self_;
+}
+
+void view_agreement::send(rank_id to, views::message m, view_messages& out) {
+  if (to == self_)
+    on(self_, m, out);
+  else if (!ended_.contains(to))
+    out.push_back({to, std::move(m)});
+}
+
+void view_agreement::send_all(views::message const& m, view_messages& out) {
+  for (rank_id const r : view_.members)
+    if (r != self_) send(r, m, out);
+  send(self_, m, out);
+}
+
+// This rank has lost the root, or has lost another rank since.
+void view_agreement::step(view_messages& out) {
+  if (decided_ || !lost_.contains(root())) return;
+  if (proposer() != self_)
+    send(proposer(), views::root_lost{root_has_ended()}, out);
+  else if (proposal_.at.round == 0)
+    begin_ballot(out);
+  else
+    maybe_propose(out);
+}
+
+void view_agreement::begin_ballot(view_messages& out) {
+  proposal_ = {{std::max(promised_.round, proposal_.at.round) + 1, self_}, {}};
+  votes_.clear();
+  best_ = {};
+  waited_ = 0;
+  send_all(views::prepare{proposal_.at, root_has_ended()}, out);
+}
+
+void view_agreement::on(rank_id from, views::message const& m, view_messages& out) {
+  if (std::find(view_.members.begin(), view_.members.end(), from) == view_.members.end()) return;
+  silent_.erase(from);
+  if (decided_ && !std::holds_alternative<views::decided>(m))
+    return send(from, views::decided{*decided_}, out);
+  std::visit([&](auto const& own) { on(from, own, out); }, m);
+}
+
+void view_agreement::on(rank_id /*from*/, views::root_lost const& m, view_messages& out) {
+  if (m.ended) lost(root(), true, out);
+  step(out);
+}
+
+void view_agreement::on(rank_id from, views::prepare const& m, view_messages& out) {
+  if (m.ended) lost(root(), true, out);
+  if (!lost_.contains(root()) || m.at < promised_) return;
+  promised_ = m.at;
+  send(from, views::promise{m.at, latest_}, out);
+}
+
+void view_agreement::on(rank_id from, views::promise const& m, view_messages& out) {
+  if (m.at != proposal_.at || !proposal_.members.empty()) return;
+  if (!m.latest.members.empty() && (best_.members.empty() || best_.at < m.latest.at)) best_ = m.latest;
+  votes_.insert(from);
+  maybe_propose(out);
+}
+
+// Ranks that live should be among the members, so the proposer waits for those that it has not lost.
+void view_agreement::maybe_propose(view_messages& out) {
+  if (!proposal_.members.empty() || !is_quorum(votes_)) return;
+  bool const all = std::all_of(view_.members.begin(), view_.members.end(),
+                               [&](rank_id r) { return votes_.contains(r) || lost_.contains(r); });
+  if (!all && waited_ <= patience_) return;
+  proposal_.members = best_.members.empty() ? std::vector(votes_.begin(), votes_.end()) : best_.members;
+  votes_.clear();
+  waited_ = 0;
+  send_all(views::propose{proposal_.at, proposal_.members}, out);
+}
+
+void view_agreement::on(rank_id from, views::propose const& m, view_messages& out) {
+  if (m.at < promised_ || m.members.empty()) return;
+  promised_ = m.at;
+  latest_ = {m.at, m.members};
+  send(from, views::accept{m.at}, out);
+}
+
+void view_agreement::on(rank_id from, views::accept const& m, view_messages& out) {
+  if (m.at != proposal_.at || proposal_.members.empty()) return;
+  votes_.insert(from);
+  if (is_quorum(votes_)) decide(proposal_.members, out);
+}
+
+void view_agreement::on(rank_id /*from*/, views::decided const& m, view_messages& /*out*/) {
+  if (!decided_) decided_ = m.members;
+}
+
+void view_agreement::decide(std::vector<rank_id> members, view_messages& out) {
+  if (decided_) return;
+  decided_ = std::move(members);
+  for (rank_id const r : view_.members)
+    if (r != self_) send(r, views::decided{*decided_}, out);
+}
+
+void view_agreement::tick(view_messages& out) {
+  if (decided_ || !lost_.contains(root())) return;
+  if (auto const to = proposer(); to != self_) {
+    ++silent_[to];
+    return step(out);
+  }
+  if (proposal_.at.round == 0 || ++waited_ > 2 * patience_ + 1) return begin_ballot(out);
+  maybe_propose(out);
+  if (decided_) return;
+  for (rank_id const r : view_.members) {
+    if (votes_.contains(r)) continue;
+    if (proposal_.members.empty())
+      send(r, views::prepare{proposal_.at, root_has_ended()}, out);
+    else
+      send(r, views::propose{proposal_.at, proposal_.members}, out);
+  }
+}
+
+}  // namespace skel::role

@@ -1,0 +1,209 @@
+// Ranks that have lost their root agree on going on without it, while messages are lost and late, ranks are
+// suspected wrongly, and others end.
+#include "protocol/view_agreement.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace skel::role;
+
+namespace {
+
+constexpr unsigned patience = 3;
+
+struct letter {
+  rank_id from, to;
+  views::message what;
+};
+
+// The ranks of a view. A fault changes messages, or drops them by returning false.
+class world {
+ public:
+  world(int ranks, std::uint32_t seed, std::function<bool(letter&)> fault = {})
+      : dice_(seed), fault_(std::move(fault)), ended_(static_cast<std::size_t>(ranks)) {
+    std::vector<rank_id> all(static_cast<std::size_t>(ranks));
+    std::iota(all.begin(), all.end(), 0);
+    for (rank_id r = 0; r < ranks; ++r) ranks_.emplace_back(view{7, all}, r, patience);
+  }
+
+  [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
+  [[nodiscard]] bool lives(int r) const { return !ended_[at(r)]; }
+  [[nodiscard]] view_agreement const& operator[](int r) const { return ranks_[at(r)]; }
+  [[nodiscard]] unsigned draw(unsigned below) { return static_cast<unsigned>(dice_() % below); }
+
+  void end(int r) { ended_[at(r)] = true; }
+  void suspect(int by, int of, bool certain) {
+    if (by == of || !lives(by)) return;
+    view_messages out;
+    ranks_[at(by)].lost(of, certain, out);
+    send(by, out);
+  }
+  void hear(int by, int of) { ranks_[at(by)].heard(of); }
+  void tick(int r) {
+    if (!lives(r)) return;
+    view_messages out;
+    ranks_[at(r)].tick(out);
+    send(r, out);
+  }
+  // Any message may be the next: each is lost, doubled or delivered.
+  void deliver(unsigned lost_of_100) {
+    if (letters_.empty()) return;
+    auto const i = draw(static_cast<unsigned>(letters_.size()));
+    auto l = letters_[i];
+    bool const again = draw(20) == 0;
+    if (!again) letters_.erase(letters_.begin() + i);
+    if (draw(100) < lost_of_100 || !lives(l.to)) return;
+    view_messages out;
+    ranks_[at(l.to)].on(l.from, l.what, out);
+    send(l.to, out);
+  }
+  [[nodiscard]] bool empty() const { return letters_.empty(); }
+
+  // No two ranks that live have decided on different sets, and none on one with the root. (The set of ranks
+  // that have ended may be another one, if no rank that is left had heard of it.)
+  [[nodiscard]] bool agrees() const {
+    std::set<std::vector<rank_id>> all;
+    for (int r = 0; r < size(); ++r)
+      if (auto const next = (*this)[r].next(); next && lives(r)) all.insert(next->members);
+    return all.empty() || (all.size() == 1 && !all.begin()->empty() && all.begin()->front() != 0);
+  }
+
+ private:
+  static std::size_t at(int r) { return static_cast<std::size_t>(r); }
+  void send(int from, view_messages const& out) {
+    for (auto const& m : out) {
+      letter l{from, m.to, m.what};
+      if (!fault_ || fault_(l)) letters_.push_back(l);
+    }
+  }
+
+  std::mt19937 dice_;
+  std::function<bool(letter&)> fault_;
+  std::vector<view_agreement> ranks_;
+  std::vector<bool> ended_;
+  std::vector<letter> letters_;
+};
+
+// Anything may happen. Afterwards the ranks that live hear each other again, and have lost the root if it has
+// ended. Returns whether what must hold did.
+bool survives(std::uint32_t seed, std::function<bool(letter&)> const& fault = {}) {
+  std::mt19937 dice(seed);
+  int const n = 2 + static_cast<int>(dice() % 6);
+  world w(n, seed, fault);
+  auto const rank = [&] { return static_cast<int>(w.draw(static_cast<unsigned>(n))); };
+  std::set<int> certain;
+  for (int step = 0; step < 150; ++step) {
+    switch (w.draw(12)) {
+      case 0:
+        w.suspect(rank(), w.draw(2) == 0 ? 0 : rank(), false);
+        break;
+      case 1:
+        w.hear(rank(), rank());
+        break;
+      case 2:
+        if (int const r = w.draw(2) == 0 ? 0 : rank(); w.draw(6) == 0) {
+          w.end(r);
+          certain.insert(r);
+        }
+        break;
+      case 3:  // its end is seen
+        for (int const r : certain)
+          if (w.draw(3) == 0) w.suspect(rank(), r, true);
+        break;
+      case 4:
+        w.tick(rank());
+        break;
+      default:
+        w.deliver(10);
+    }
+    if (!w.agrees()) return false;
+  }
+  bool decided = false;
+  for (int r = 0; r < n; ++r) decided = decided || w[r].next().has_value();
+  if (w.lives(0) && !decided) return true;  // the root may be back
+  for (int a = 0; a < n; ++a)
+    for (int b = 0; b < n; ++b)
+      w.lives(b) && (b != 0 || !certain.contains(0)) ? w.hear(a, b) : w.suspect(a, b, true);
+  for (int a = 0; a < n; ++a) w.suspect(a, 0, !w.lives(0));
+  for (int round = 0; round < 200; ++round) {
+    for (int r = 0; r < n; ++r) w.tick(r);
+    for (int k = 0; k < 100 && !w.empty(); ++k) w.deliver(0);
+    if (!w.agrees()) return false;
+  }
+  int left = 0;
+  for (int r = 1; r < n; ++r) left += w.lives(r);
+  if (w.lives(0) && 2 * left <= n) return true;  // too few, if no others had decided before they ended
+  for (int r = 1; r < n; ++r)
+    if (w.lives(r) && !w[r].next()) return false;
+  return true;
+}
+
+std::optional<std::uint32_t> first_failure(std::uint32_t seeds,
+                                           std::function<bool(letter&)> const& fault = {}) {
+  for (std::uint32_t seed = 1; seed <= seeds; ++seed)
+    if (!survives(seed, fault)) return seed;
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("survivors agree on one set, whatever is lost, late, suspected or ends") {
+  CHECK(first_failure(20000) == std::nullopt);
+}
+
+TEST_CASE("faults of the agreement are found") {
+  auto const without = []<class M>(std::type_identity<M>, auto change) {
+    return [change](letter& l) {
+      auto* const m = std::get_if<M>(&l.what);
+      return m == nullptr || change(l, *m);
+    };
+  };
+  auto const lose = [](letter&, auto&) { return false; };
+  CHECK(first_failure(20000, without(std::type_identity<views::prepare>{}, lose)));
+  CHECK(first_failure(20000, without(std::type_identity<views::promise>{}, lose)));
+  CHECK(first_failure(20000, without(std::type_identity<views::accept>{}, lose)));
+  CHECK(first_failure(20000, without(std::type_identity<views::decided>{}, lose)));
+  CHECK(first_failure(20000, without(std::type_identity<views::promise>{}, [](letter&, views::promise& m) {
+                        m.latest = {};  // a promise that hides what was accepted before
+                        return true;
+                      })));
+  CHECK(first_failure(20000, without(std::type_identity<views::propose>{}, [](letter& l, views::propose& m) {
+                        if (m.members.size() > 1)
+                          m.members.erase(m.members.begin() + l.to % 2);  // not the same for all
+                        return true;
+                      })));
+}
+
+TEST_CASE("the root's certain end is enough for one of two ranks") {
+  view_agreement last({1, {0, 1}}, 1, patience);
+  view_messages out;
+  last.lost(0, false, out);
+  CHECK(last.is_minority());
+  for (int i = 0; i < 50; ++i) last.tick(out);
+  CHECK(!last.next());
+  last.lost(0, true, out);
+  CHECK(!last.is_minority());
+  last.tick(out);
+  REQUIRE(last.next());
+  CHECK(last.next()->number == 2);
+  CHECK(last.next()->members == std::vector<rank_id>{1});
+}
+
+TEST_CASE("half of the ranks cannot go on, one more can") {
+  for (int const left : {3, 2}) {
+    world w(5, 1);
+    for (int r = 5 - left; r < 5; ++r)
+      for (int gone = 0; gone < 5 - left; ++gone) w.suspect(r, gone, false);
+    for (int round = 0; round < 50; ++round) {
+      for (int r = 5 - left; r < 5; ++r) w.tick(r);
+      for (int k = 0; k < 20; ++k) w.deliver(0);
+    }
+    CHECK(w[4].next().has_value() == (left == 3));
+  }
+}
