@@ -113,8 +113,10 @@ bool call_table::has(int rank) const {
   });
 }
 
-std::optional<int> call_table::early_rank() const {
-  return early_.empty() ? std::nullopt : std::optional(early_.front().from);
+std::optional<int> call_table::early_rank(bool with_teams) const {
+  for (auto const& e : early_)
+    if (with_teams || (e.key.context >> 63) == 0) return e.from;
+  return std::nullopt;
 }
 
 void call_table::on_message(int from, run_key key, transport::packet& body) {

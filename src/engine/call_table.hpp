@@ -54,7 +54,7 @@ class call_table {
   /// Whether a call in progress has this rank.
   [[nodiscard]] bool has(int rank) const;
   /// A rank that makes a call which this rank has not reached.
-  [[nodiscard]] std::optional<int> early_rank() const;
+  [[nodiscard]] std::optional<int> early_rank(bool with_teams) const;
 
   /// Sends a message of a call, after the failures that this rank knows of.
   void send(int to, run_key key, transport::packet&& body) {

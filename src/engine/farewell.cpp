@@ -93,12 +93,13 @@ void farewell::end_if_due(double t) const {
 void farewell::end_view() {
   if (std::exchange(view_over_, true)) return;
   for (auto const& [key, running] : calls_.runs())
-    running->on_cancelled(std::make_exception_ptr(view_over()));
+    running->on_failure(std::make_exception_ptr(view_over()), false);
   calls_.work_arrived().notify_all();
 }
 
 void farewell::begin(departure const& own) {
   begun_ = true;
+  begun_at_ = wires_.now();
   forget_root_lost();
   // Every rank detects a lost root and reports it itself.
   if (own.own && own.failed() && !wires_.is_lost(0)) tell_failure(own);
@@ -110,7 +111,8 @@ void farewell::begin(departure const& own) {
 }
 
 bool farewell::waits() {
-  bool const hopes = !wires_.is_lost(0) || !wires_.ends_calls(0);
+  bool const told_to_end = !ends_by_loss_ && ends_at_ < std::numeric_limits<double>::infinity();
+  bool const hopes = !wires_.is_lost(0) || !wires_.ends_calls(0) || told_to_end;
   bool const more = wires_.rank() == 0 ? missing() > 0 : !verdict_ && hopes;
   return more && !view_over_ && !given_up();
 }
@@ -127,7 +129,9 @@ bool farewell::given_up() {
 }
 
 void farewell::refuse_early_calls() {
-  auto const early = calls_.early_rank();
+  // A team of a farm may have lost a rank before this one has heard of it: its messages wait here for nothing.
+  bool const sure = wires_.lost().empty() || wires_.now() - begun_at_ > patience_seconds;
+  auto const early = calls_.early_rank(sure);
   if (wires_.rank() != 0 || departures_[0].failed() || peer_failed_ || !early) return;
   departures_[0] = {
       1, true,

@@ -95,6 +95,7 @@ class farewell {
   wires& wires_;
   disk_service& disks_;
   bool begun_ = false;
+  double begun_at_ = 0;
   std::map<int, departure> departures_;  // on rank 0
   std::optional<departure> verdict_;
   bool peer_failed_ = false;

@@ -89,7 +89,10 @@ class view_transport final : public transport::transport {
   void wait(double seconds) override { below().wait(seconds); }
   [[nodiscard]] std::optional<double> power() const override { return job_->carrier().power(); }
   [[nodiscard]] skel::transport::transport& below() override { return job_->carrier(); }
-  [[nodiscard]] int in_job(int rank) const override { return members_[static_cast<std::size_t>(rank)]; }
+  /// A rank that does not exist stays so: the carrier reports it.
+  [[nodiscard]] int in_job(int rank) const override {
+    return rank >= 0 && rank < size() ? members_[static_cast<std::size_t>(rank)] : rank;
+  }
   void abandon() override { job_->carrier().abandon(); }
   void set_lost(int rank, bool lost) override { job_->lost(in_job(rank), lost); }
   [[nodiscard]] bool has_failed() const override { return job_->has_failed(); }
