@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "skel/error.hpp"
 
@@ -58,9 +59,32 @@ bool driver::progress() {
   if (t - last_tick_ >= tick_seconds) tick(t);
   if (wires_.carrier().has_failed()) peers_.declare_failed();
   if (wires_.detector().due(t)) peers_.beat(t);
+  if (wires_.carrier().may_be_left()) hold();
   if (wires_.carrier().is_over()) farewell_.end_view();
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
   return arrived > 0;
+}
+
+// The others may have gone on without this root, which must not go on beside them: no sink runs and no call
+// ends until it hears them again, or that they have.
+void driver::hold() {
+  auto& carrier = wires_.carrier();
+  std::vector<std::pair<int, transport::link::delivery>> held;
+  for (double const since = wires_.now(); carrier.may_be_left() && !carrier.is_over();) {
+    double const t = wires_.now();
+    last_progress_.store(t, std::memory_order_relaxed);
+    farewell_.end_if_left(t - since);
+    if (wires_.detector().due(t)) peers_.beat(t);
+    auto a = carrier.receive();
+    if (!a) {
+      wires_.wait(1e-3);
+      continue;
+    }
+    if (wires_.is_lost(a->from)) peers_.found(a->from);
+    wires_.accept(*std::move(a),
+                  [&](int from, transport::link::delivery& d) { held.emplace_back(from, std::move(d)); });
+  }
+  for (auto& [from, d] : held) dispatch(from, d);
 }
 
 bool driver::poll(double begin, double seconds) {
@@ -77,7 +101,7 @@ bool driver::poll(double begin, double seconds) {
         handle(*std::move(a));
         return true;
       }
-    if (wires_.carrier().is_over() || wires_.carrier().has_failed()) return progress();
+    if (auto const& c = wires_.carrier(); c.is_over() || c.has_failed() || c.may_be_left()) return progress();
     t = wires_.now();
   }
   return false;

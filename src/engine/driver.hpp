@@ -59,6 +59,7 @@ class driver {
 
  private:
   void handle(transport::transport::arrival&& a);
+  void hold();
   void dispatch(int from, transport::link::delivery& d);
   void tick(double t);
   void note_handling(std::uint64_t messages, double seconds);

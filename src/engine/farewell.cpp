@@ -90,6 +90,15 @@ void farewell::end_if_due(double t) const {
   end_process(wires_.rank(), 1, ends_by_loss_ ? loss_ended_the_job : "");
 }
 
+void farewell::end_if_left(double seconds) const {
+  if (seconds < 2 * wires_.detector().patience() + patience_seconds) return;
+  std::fprintf(
+      stderr,
+      "%s: more than half of the ranks are silent, and may have gone on without the root: rank %d ends\n",
+      program.c_str(), wires_.carrier().in_job(wires_.rank()));
+  end_process(wires_.rank(), 1, "");
+}
+
 void farewell::end_view() {
   if (std::exchange(view_over_, true)) return;
   for (auto const& [key, running] : calls_.runs())
@@ -129,7 +138,8 @@ bool farewell::given_up() {
 }
 
 void farewell::refuse_early_calls() {
-  // A team of a farm may have lost a rank before this one has heard of it: its messages wait here for nothing.
+  // A team of a farm may have lost a rank before this one has heard of it: its messages wait here for
+  // nothing.
   bool const sure = wires_.lost().empty() || wires_.now() - begun_at_ > patience_seconds;
   auto const early = calls_.early_rank(sure);
   if (wires_.rank() != 0 || departures_[0].failed() || peer_failed_ || !early) return;

@@ -78,6 +78,8 @@ class farewell {
   [[nodiscard]] bool view_ended() const { return view_over_; }
   /// In run_main this rank ends too, unless the program hears of the loss before.
   void on_root_lost();
+  /// This root has not heard most ranks for `seconds`: it ends after a while.
+  void end_if_left(double seconds) const;
   /// The program has heard of the loss of the root, or the root was heard from again.
   void forget_root_lost() {
     if (ends_by_loss_) ends_at_ = std::numeric_limits<double>::infinity();

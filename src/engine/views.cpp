@@ -228,7 +228,7 @@ std::vector<int> view_transport::failed() {
 }
 
 std::vector<int> job_wires::failed() {
-  auto all = carrier_->failed();
+  auto all = carrier_->failed();  // not for certain: their connections may have failed
   all.insert(all.end(), failed_.begin(), failed_.end());
   failed_.clear();
   return all;

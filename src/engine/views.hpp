@@ -42,6 +42,7 @@ class job_wires {
   [[nodiscard]] bool has_failed() const { return !failed_.empty(); }
   /// Whether the ranks that are left may go on without the root: they can agree, and soon.
   [[nodiscard]] bool outlives_root() const;
+  [[nodiscard]] bool may_be_left() const { return restarts_ && agreement_.may_be_left(); }
 
  private:
   /// Returns whether the rank is to enter this view, and lives.
@@ -97,6 +98,7 @@ class view_transport final : public transport::transport {
   void set_lost(int rank, bool lost) override { job_->lost(in_job(rank), lost); }
   [[nodiscard]] bool has_failed() const override { return job_->has_failed(); }
   [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
+  [[nodiscard]] bool may_be_left() const override { return job_->may_be_left(); }
   [[nodiscard]] bool is_over() const override { return job_->agreement().next().has_value(); }
 
  private:
