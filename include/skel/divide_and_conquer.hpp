@@ -175,7 +175,8 @@ struct placed_solution {
 /// Throws, on every rank and after the run has drained: task_error if a function of the job throws
 /// (the task number counts the job calls that rank had completed); source_error if the source
 /// throws; usage_error for options that exclude each other; protocol_error if the ranks do not make
-/// the same call; lost_rank_error as above, and if the root is lost.
+/// the same call; lost_rank_error as above, and if the root is lost and the body of run_main cannot run
+/// again.
 ///
 /// Source: [Hyper, §3 and §5]. docs/reference/divide-and-conquer.md has examples.
 template <problem_source Source, class Job>

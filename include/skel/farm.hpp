@@ -113,8 +113,8 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 /// Throws, on every rank and after the run has drained: task_error when a task throws, unless
 /// farm_options::on_error says otherwise; sink_error when the sink throws; source_error when the source
 /// throws; protocol_error when the ranks do not make the same call; lost_rank_error, on the other ranks,
-/// when the root is lost. Before anything is sent: usage_error for choices that exclude each other
-/// (docs/reference/farm.md).
+/// when the root is lost and the body of run_main cannot run again (skel/run_main.hpp). Before anything is
+/// sent: usage_error for choices that exclude each other (docs/reference/farm.md).
 ///
 /// Sources: [Lee97, §2 and §3], [Storm95, §4].
 template <task_source Source, class F, farm_schedule S, class Sink>

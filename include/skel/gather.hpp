@@ -58,8 +58,9 @@ template <class T>
 /// the others repeat the run from its last checkpoint, or from the beginning if there is none. Returns the
 /// states on the root, otherwise as above, and the report of the latest run.
 ///
-/// Throws as bsp() and gather() do; lost_rank_error only if the root is lost, if the program has no `split`
-/// and the checkpoint is of more ranks, or if parts of bsp_options::max_losses_per_task runs are lost.
+/// Throws as bsp() and gather() do; lost_rank_error only if the root is lost (see bsp()), if the program has
+/// no `split` and the checkpoint is of more ranks, or if parts of bsp_options::max_losses_per_task runs are
+/// lost.
 template <bsp_program P>
 [[nodiscard]] result<std::optional<std::vector<typename P::state>>> gather(context& ctx, P const& program,
                                                                            bsp_options const& options = {});

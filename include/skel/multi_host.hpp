@@ -136,7 +136,8 @@ concept multi_host_job = requires(Job const& job, typename Job::unit const& u, s
 /// Throws, on every rank and after the run has drained: task_error when a function of the job or a
 /// sink on a host throws, sink_error when the sink on the root throws, both with the unit as task
 /// number; usage_error for choices that exclude each other; protocol_error when the ranks do not
-/// make the same call; lost_rank_error, on the other ranks, when the root is lost.
+/// make the same call; lost_rank_error, on the other ranks, when the root is lost and the body of run_main
+/// cannot run again.
 ///
 /// Source: [Bajaj93, §4 and §5]. docs/reference/multi-host.md has an example and explains each option.
 template <class Job, class Sink>

@@ -102,6 +102,24 @@ struct team_report {
   std::uint64_t tasks = 0;  ///< whose results count
 };
 
+/// How the loss of a rank was noticed.
+enum class loss_notice : std::uint8_t {
+  silence,  ///< nothing was heard of it for context_options::suspect_after_seconds: it may live
+  ended,    ///< its process has ended, for certain
+  mpi,      ///< MPI reports it
+  agreed,   ///< the others have agreed to go on without it
+};
+
+/// A rank that the job has lost.
+struct rank_loss {
+  int rank = 0;                                ///< in the job: its number under the launcher
+  int attempt = 1;                             ///< in which it was noticed, see context::attempt()
+  bool was_root = false;                       ///< of that attempt, which ended with it
+  loss_notice noticed = loss_notice::silence;  ///< by the first rank that noticed it
+  /// For how long this rank had heard nothing of it, to the interval of heartbeats; 0: not measured.
+  double silent_seconds = 0;
+};
+
 /// The part of a bsp run whose state this rank has, see skel::gather(). A rank that is lost during the run
 /// has none, nor has one that only seemed lost: the others have divided the parts among themselves.
 struct part_report {
@@ -123,6 +141,8 @@ struct report {
   bool stopped_early = false;                ///< by a stop condition, the time limit or the sink
   std::vector<int> lost_ranks;               ///< ranks lost during the run
   std::vector<int> lost_before;              ///< ranks of the context that were lost before it
+  int attempt = 1;                           ///< see context::attempt()
+  std::vector<rank_loss> losses;             ///< all those of the job so far, as this rank knows them
   std::uint64_t tasks_handed_out_again = 0;  ///< after losses
   std::vector<task_failure> failed_tasks;    ///< on the root, by task: left out by on_error::collect
   std::optional<audit_report> audit;         ///< on the root, of farms with audits only

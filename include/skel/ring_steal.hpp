@@ -191,7 +191,7 @@ concept spawning_task = (detail::runs_tasks<Job> || detail::runs_tasks_with_work
 /// Throws, on every rank and after the run has drained: task_error if a task or the merge throws
 /// (the task number counts the tasks that rank had run); source_error if the source throws;
 /// protocol_error if the ranks do not make the same call; lost_rank_error, on the other ranks, if
-/// the root is lost.
+/// the root is lost and the body of run_main cannot run again.
 ///
 /// `how` says what a thief gets, and which ranks it asks.
 ///

@@ -19,6 +19,8 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body, 
 }  // namespace detail
 
 /// Says that a body may run again, on the ranks that are left, when the root is lost (see run_main).
+/// Variables that it captures by reference keep the values that the interrupted attempt gave them, so it sets
+/// them anew.
 template <std::invocable<context&> Body>
 struct restartable {
   Body body;
@@ -32,6 +34,19 @@ template <class Body>
 inline constexpr bool may_restart = std::is_empty_v<Body> || std::is_function_v<std::remove_pointer_t<Body>>;
 template <class Body>
 inline constexpr bool may_restart<restartable<Body>> = true;
+
+/// Calls the body of run_main or survive; returns its exit code.
+template <std::invocable<context&> Body>
+int exit_code_of_body(Body& body, context& ctx) {
+  using returned = std::invoke_result_t<Body&, context&>;
+  static_assert(
+      std::is_void_v<returned> || std::is_same_v<returned, int>,
+      "skel::run_main, skel::survive: the body must return nothing, or an int that becomes the exit code.");
+  if constexpr (std::is_same_v<returned, int>)
+    return body(ctx);
+  else
+    return static_cast<void>(body(ctx)), 0;
+}
 }  // namespace detail
 
 /// Runs body(context&) once per rank and returns the exit code: 0 success, 1 failure, 2 bad usage
@@ -44,27 +59,20 @@ inline constexpr bool may_restart<restartable<Body>> = true;
 ///
 /// When the root is lost, the calls in progress end on the other ranks, and these run the body again, from
 /// its beginning. Its context then has the ranks that are left, in their order, with a new root
-/// (context::attempt() tells), so sinks receive all results again. That needs a body that may run twice, such
-/// as a function or one that captures nothing. Another one is marked:
+/// (context::attempt() returns 2), so sinks receive all results again. This needs a body that may run twice,
+/// such as a function or a lambda that captures nothing. Any other is marked:
 ///
 ///     return skel::run_main(argc, argv, skel::restartable([&](skel::context& ctx) { ... }));
 ///
-/// Otherwise every rank ends with code 1 then, and likewise if at most half of the ranks are left and it is
-/// not certain that the others have ended.
+/// A body that is not marked ends on every rank with code 1. The same happens if at most half of the ranks
+/// are left and it is not certain that the others have ended. docs/reference/failure-contract.md says what a
+/// body that runs twice must not do.
 ///
 /// The body returns nothing or an int. The exit code on every rank is that of the lowest rank whose
 /// body returned a nonzero code. A failure takes precedence.
 template <std::invocable<context&> Body>
 int run_main(int argc, char** argv, Body&& body) {
-  using returned = std::invoke_result_t<Body&, context&>;
-  static_assert(std::is_void_v<returned> || std::is_same_v<returned, int>,
-                "skel::run_main: the body must return nothing, or an int that becomes the exit code.");
-  auto const with_code = [&body](context& ctx) -> int {
-    if constexpr (std::is_same_v<returned, int>)
-      return body(ctx);
-    else
-      return static_cast<void>(body(ctx)), 0;
-  };
+  auto const with_code = [&body](context& ctx) { return detail::exit_code_of_body(body, ctx); };
 #if SKEL_WITH_MPI
   return detail::run_main_mpi(argc, argv, with_code, detail::may_restart<std::remove_cvref_t<Body>>);
 #else

@@ -55,6 +55,7 @@ context& context::operator=(context&&) noexcept = default;
 
 context::~context() {
   if (!engine_ || beside_ || is_team_ || !is_root() || engine_->options().trace.file.empty()) return;
+  if (std::unique_lock const lock(engine_->mutex()); engine_->farewell().view_ended()) return;
   try {
     observe::write_trace(engine_->options().trace.file, traces());
   } catch (std::exception const& e) {

@@ -1,20 +1,39 @@
 #include "attempts.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "base/format.hpp"
 #include "context_access.hpp"
 
 namespace skel::detail {
 
+namespace {
+
+// Those known at the end of an attempt, without ranks that go on, and those that only others have noticed.
+std::vector<rank_loss> losses_between(std::vector<int> const& before, std::vector<int> const& after,
+                                      std::vector<rank_loss> losses, int attempt) {
+  std::erase_if(losses, [&](auto const& l) { return std::ranges::binary_search(after, l.rank); });
+  for (int const r : before)
+    if (!std::ranges::binary_search(after, r) &&
+        std::ranges::find(losses, r, &rank_loss::rank) == losses.end())
+      losses.push_back({r, attempt, r == before.front(), loss_notice::agreed, 0});
+  return losses;
+}
+
+}  // namespace
+
 attempts_end run_attempts(
     std::shared_ptr<job_wires> const& job,
     std::function<std::shared_ptr<engine>(std::unique_ptr<transport::transport>)> const& make,
     std::string const& program, function_reference<int(context&)> body) {
+  std::vector<rank_loss> losses;
   for (int attempt = 1;; ++attempt) {
     auto engine = make(std::make_unique<view_transport>(job));
     engine->attempt = attempt;
+    engine->earlier_losses = losses;
     auto& farewell = engine->farewell();
     farewell.program = program;
     auto const end = [&] {
@@ -25,7 +44,8 @@ attempts_end run_attempts(
     farewell.program.clear();
     if (!farewell.view_ended() || farewell.has_verdict()) return {code, std::move(engine)};
     bool const quiet = engine->options().quiet;
-    int const root = job->now().members.front();
+    auto const before = job->now().members;
+    auto const known = engine->losses();
     engine.reset();
     if (!job->enter_next()) {
       std::fprintf(stderr, "%s: rank %d was silent for too long: the other ranks have gone on without it\n",
@@ -33,9 +53,10 @@ attempts_end run_attempts(
       return {.code = 1, .left_out = true};
     }
     auto const& members = job->now().members;
+    losses = losses_between(before, members, known, attempt);
     if (members.front() == job->carrier().rank() && !quiet)
       std::fprintf(stderr, "%s: lost the root (rank %d): %zu of %d ranks begin again, with rank %d as root\n",
-                   program.c_str(), root, members.size(), job->carrier().size(), members.front());
+                   program.c_str(), before.front(), members.size(), job->carrier().size(), members.front());
   }
 }
 

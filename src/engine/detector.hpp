@@ -52,6 +52,12 @@ class detector {
   [[nodiscard]] double silence(int rank, double now) const {
     return now - stopped_ - peers_[place(rank)].last_heard;
   }
+  /// The same if this rank watches the other one.
+  [[nodiscard]] std::optional<double> silence_if_watched(int rank, double now) const {
+    if (!enabled() || !known(rank)) return std::nullopt;
+    auto const& p = peers_[place(rank)];
+    return p.mine && p.watched ? std::optional(silence(rank, now)) : std::nullopt;
+  }
   /// Time of the next call to beat(); infinity if never.
   [[nodiscard]] double next_beat() const {
     return enabled() ? last_beat_ + step() : std::numeric_limits<double>::infinity();

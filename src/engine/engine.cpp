@@ -121,6 +121,18 @@ void engine::say_warnings() {
   for (auto const& t : texts) std::fprintf(stderr, "skel: %s\n", t.c_str());
 }
 
+std::vector<rank_loss> engine::losses() {
+  auto all = earlier_losses;
+  for (auto loss : peers_.losses()) {
+    loss.attempt = attempt;
+    all.push_back(loss);
+  }
+  for (auto& loss : all)  // the others may have noticed it first
+    if (loss.noticed == loss_notice::agreed && wires_.carrier().has_ended(loss.rank))
+      loss.noticed = loss_notice::ended;
+  return all;
+}
+
 int engine::say_farewell(departure const& own, std::string const& program) {
   auto const print = [&](std::string const& text) {
     if (!text.empty() && !program.empty())

@@ -61,6 +61,9 @@ class engine {
   /// too, also those inside a task that does not return.
   [[noreturn]] void end_job();
 
+  /// All ranks that the job has lost, in all attempts.
+  [[nodiscard]] std::vector<rank_loss> losses();
+
   // --- without the lock ---
   /// The process is ending by exit() during a call: notifies the other ranks, prints one line, and
   /// exits with 1.
@@ -73,7 +76,8 @@ class engine {
   void say_warnings();
 
   rank_place place;
-  int attempt = 1;          // of the program's body
+  int attempt = 1;                        // of the program's body
+  std::vector<rank_loss> earlier_losses;  // of earlier attempts
   bool is_process = false;  // this process runs no other job, so all of its contexts belong to one program
   std::shared_ptr<void> stores;  // otherwise: see checkpoint/store_session.hpp; released with the context
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root

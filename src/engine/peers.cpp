@@ -1,14 +1,20 @@
 #include "peers.hpp"
 
+#include <string>
 #include <utility>
 
 #include "process_end.hpp"
 #include "skel/bytes.hpp"
+#include "skel/error.hpp"
 
 namespace skel::detail {
 
-void peers::declare_lost(int rank) {
+void peers::declare_lost(int rank, loss_notice how) {
   if (rank == wires_.rank() || !wires_.set_lost(rank, true)) return;
+  losses_[rank] = {.rank = wires_.carrier().in_job(rank),
+                   .was_root = rank == 0,
+                   .noticed = how,
+                   .silent_seconds = wires_.detector().silence_if_watched(rank, wires_.now()).value_or(0)};
   disks_.set_lost(rank, true);
   if (!farewell_.program.empty() && how_ended(wires_.carrier().in_job(rank)) == process_end::from_outside)
     lost_outside_.insert(rank);
@@ -19,7 +25,15 @@ void peers::declare_lost(int rank) {
 }
 
 void peers::declare_failed() {
-  for (int const rank : wires_.carrier().failed()) declare_lost(rank);
+  auto& carrier = wires_.carrier();
+  for (int const rank : carrier.failed())
+    declare_lost(rank, carrier.has_ended(carrier.in_job(rank)) ? loss_notice::ended : loss_notice::mpi);
+}
+
+std::vector<rank_loss> peers::losses() const {
+  std::vector<rank_loss> all;
+  for (auto const& [rank, loss] : losses_) all.push_back(loss);
+  return all;
 }
 
 // The ranks that are left have not agreed on going on without it.
@@ -39,12 +53,13 @@ void peers::found(int rank) {
     send_view(rank, rank);  // what it has missed follows
     for (int const r : wires_.lost()) send_view(rank, r);
   } else if (rank != 0) {
-    tell(0, rank, false);
+    tell(0, rank, std::nullopt);
   }
 }
 
 void peers::forget_loss(int rank) {
   wires_.set_lost(rank, false);
+  losses_.erase(rank);
   lost_outside_.erase(rank);
   disks_.set_lost(rank, false);
 }
@@ -56,9 +71,14 @@ void peers::announce(int rank) {
     if (r != rank && !wires_.is_lost(r)) send_view(r, rank);
 }
 
-void peers::tell(int to, int about, bool lost) {
+void peers::send_view(int to, int about) {
+  auto const lost = losses_.find(about);
+  tell(to, about, lost != losses_.end() ? std::optional(lost->second.noticed) : std::nullopt);
+}
+
+void peers::tell(int to, int about, std::optional<loss_notice> lost) {
   transport::packet p;
-  bytes::put_varint(p.body(), lost ? 1 : 0);
+  bytes::put_varint(p.body(), lost ? 1 + static_cast<unsigned>(*lost) : 0);
   bytes::put_varint(p.body(), static_cast<std::uint64_t>(about));
   calls_.send(to, key_of(part::peers), std::move(p));
 }
@@ -66,7 +86,11 @@ void peers::tell(int to, int about, bool lost) {
 // Leaders report to the root. Other ranks ask it when they hear a lost rank, which may be dead: its message
 // may be late. A rank that was thought lost learns that it was found, and then which ranks are lost.
 void peers::on_control(int from, std::span<std::byte const> body) {
-  bool const lost = bytes::get_varint(body) != 0;
+  auto const said = bytes::get_varint(body);
+  bool const lost = said != 0;
+  auto const how = static_cast<loss_notice>(lost ? said - 1 : 0);
+  if (said > 1 + static_cast<unsigned>(loss_notice::agreed))
+    throw protocol_error("unknown loss from rank " + std::to_string(from));
   auto const about = static_cast<int>(bytes::get_varint(body));
   if (about < 0 || about >= wires_.size()) return;
   auto& detector = wires_.detector();
@@ -78,7 +102,7 @@ void peers::on_control(int from, std::span<std::byte const> body) {
     if (from != tree.leader_of(about)) {
       if (!lost && wires_.is_lost(about)) send_view(from, about);
     } else if (lost) {
-      if (!detector.has_adopted(about)) declare_lost(about);
+      if (!detector.has_adopted(about)) declare_lost(about, how);
     } else if (wires_.is_lost(about)) {
       found(about);
     }
@@ -88,7 +112,7 @@ void peers::on_control(int from, std::span<std::byte const> body) {
     for (auto const all = wires_.lost(); int const r : all)
       if (r != 0) forget_loss(r);
   } else if (about != 0 && lost) {
-    declare_lost(about);
+    declare_lost(about, how);
   } else if (about != 0) {
     forget_loss(about);
   }
@@ -110,11 +134,11 @@ void peers::beat(double t) {
     if (self == 0 || rank == 0)
       declare_lost(rank);
     else
-      tell(0, rank, true);
+      tell(0, rank, loss_notice::silence);
     if (rank == 0 && tree.is_leader(self))
       for (int r = self + 1; r < tree.block_end(self); ++r) send_view(r, 0);
   }
-  if (v.doubt) tell(0, tree.leader_of(self), *v.doubt);
+  if (v.doubt) tell(0, tree.leader_of(self), *v.doubt ? std::optional(loss_notice::silence) : std::nullopt);
   for (int const rank : v.greet) wires_.send_heartbeat(rank);
 }
 

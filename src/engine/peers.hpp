@@ -3,10 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "farewell.hpp"
+#include "skel/report.hpp"
 
 namespace skel::detail {
 
@@ -22,19 +26,21 @@ class peers {
   /// ranks.
   void beat(double t);
   /// Declares the rank dead until it is heard from again. The root notifies the others.
-  void declare_lost(int rank);
+  void declare_lost(int rank, loss_notice how = loss_notice::silence);
   /// The same for those that the transport knows to be dead.
   void declare_failed();
   /// A lost rank has sent a message: it is alive.
   void found(int rank);
   /// Whether the lost rank is known to have been killed from outside: no task is to blame.
   [[nodiscard]] bool is_lost_from_outside(int rank) const { return lost_outside_.contains(rank); }
+  /// Those that are lost, in the order of their ranks in the job.
+  [[nodiscard]] std::vector<rank_loss> losses() const;
   /// Another rank's opinion.
   void on_control(int from, std::span<std::byte const> body);
 
  private:
-  void tell(int to, int about, bool lost);
-  void send_view(int to, int about) { tell(to, about, wires_.is_lost(about)); }
+  void tell(int to, int about, std::optional<loss_notice> lost);
+  void send_view(int to, int about);
   void announce(int rank);
   void forget_loss(int rank);
   void give_up_root();
@@ -44,6 +50,7 @@ class peers {
   call_table& calls_;
   farewell& farewell_;
   std::set<int> lost_outside_;
+  std::map<int, rank_loss> losses_;
   bool root_given_up_ = false;
 };
 

@@ -40,6 +40,7 @@ class job_wires {
   /// Ranks that are known to have ended, not by their silence; those returned before are left out.
   [[nodiscard]] std::vector<int> failed();
   [[nodiscard]] bool has_failed() const { return !failed_.empty(); }
+  [[nodiscard]] bool has_ended(int rank) const { return gone_.contains(rank); }
   /// Whether the ranks that are left may go on without the root: they can agree, and soon.
   [[nodiscard]] bool outlives_root() const;
   [[nodiscard]] bool may_be_left() const { return restarts_ && agreement_.may_be_left(); }
@@ -97,6 +98,7 @@ class view_transport final : public transport::transport {
   void abandon() override { job_->carrier().abandon(); }
   void set_lost(int rank, bool lost) override { job_->lost(in_job(rank), lost); }
   [[nodiscard]] bool has_failed() const override { return job_->has_failed(); }
+  [[nodiscard]] bool has_ended(int rank_in_job) const override { return job_->has_ended(rank_in_job); }
   [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
   [[nodiscard]] bool may_be_left() const override { return job_->may_be_left(); }
   [[nodiscard]] bool is_over() const override { return job_->agreement().next().has_value(); }

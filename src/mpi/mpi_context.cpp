@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <boost/mpi/communicator.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -240,6 +241,21 @@ std::optional<context_options> options_of_all(std::string const& program, int si
   return std::nullopt;
 }
 
+// Runs the body over the wires of `start`, in as many attempts as it takes. Returns its code, unless ranks
+// were lost: this skips what waits for them, MPI_Finalize and destructors.
+int run_or_leave(mpi_start& start, std::string const& program, int rank,
+                 function_reference<int(context&)> body, bool restarts) {
+  double const patience = patience_of(*start.wires, start.options);
+  auto const job = std::make_shared<job_wires>(std::move(start.wires), patience, restarts,
+                                               [&] { return start.processes->ended(); });
+  auto const end = run_attempts(
+      job, [&](auto wires) { return engine_over(std::move(wires), start); }, program, body);
+  if (end.left_out || job->now().number > 1 || end.last->farewell().leaves_abruptly())
+    end_process(rank, end.code,
+                !end.left_out && end.last->farewell().ended_by_loss() ? loss_ended_the_job : "");
+  return end.code;
+}
+
 struct ended {
   int code = 0;
   bool finalizes = true;
@@ -265,16 +281,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
     auto start = start_mpi(MPI_COMM_WORLD, *options);
     auto const suspect_after = start.options.suspect_after_seconds;
     guard = watch_calls(program, rank, suspect_after);
-    double const patience = patience_of(*start.wires, start.options);
-    auto const job = std::make_shared<job_wires>(std::move(start.wires), patience, restarts,
-                                                 [&] { return start.processes->ended(); });
-    auto const end = run_attempts(
-        job, [&](auto wires) { return engine_over(std::move(wires), start); }, program, body);
-    // Skips what waits for lost ranks: MPI_Finalize and destructors.
-    if (end.left_out || job->now().number > 1 || end.last->farewell().leaves_abruptly())
-      end_process(rank, end.code,
-                  !end.left_out && end.last->farewell().ended_by_loss() ? loss_ended_the_job : "");
-    return leave_with(end.code, suspect_after);
+    return leave_with(run_or_leave(start, program, rank, body, restarts), suspect_after);
   } catch (usage_error const& e) {
     if (rank == 0) say(program, e.what());
     return leave_with(2);
@@ -314,6 +321,15 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body, 
   crash_guard const against_mpi(program, code);
   MPI_Finalize();
   return code;
+}
+
+int survive_mpi(MPI_Comm comm, function_reference<int(context&)> body, context_options options) {
+  auto start = start_mpi(comm, std::move(options));
+  std::string const program = program_invocation_short_name;
+  int rank = 0;  // under the launcher
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  auto const guard = watch_calls(program, rank, start.options.suspect_after_seconds);
+  return run_or_leave(start, program, rank, body, true);
 }
 
 namespace {

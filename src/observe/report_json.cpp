@@ -1,5 +1,6 @@
 #include "skel/observe/report_json.hpp"
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -135,6 +136,14 @@ json to_json(faulty_rank const& f) {
   return object;
 }
 
+json to_json(rank_loss const& l) {
+  json object{{"rank", l.rank}, {"attempt", l.attempt}};
+  if (l.was_root) object["was_root"] = true;
+  object["noticed"] = std::array{"silence", "ended", "mpi", "agreed"}.at(static_cast<std::size_t>(l.noticed));
+  if (l.silent_seconds > 0) add_number(object, "silent_seconds", l.silent_seconds);
+  return object;
+}
+
 json to_json(team_report const& t) { return {{"ranks", t.ranks}, {"tasks", t.tasks}}; }
 
 template <class Row>
@@ -162,6 +171,8 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   if (run.stopped_early) object["stopped_early"] = true;
   object["lost_ranks"] = run.lost_ranks;
   if (!run.lost_before.empty()) object["lost_before"] = run.lost_before;
+  if (run.attempt > 1) object["attempt"] = run.attempt;
+  if (!run.losses.empty()) object["losses"] = rows(run.losses);
   object["tasks_handed_out_again"] = run.tasks_handed_out_again;
   if (!run.failed_tasks.empty()) object["failed_tasks"] = rows(run.failed_tasks);
   if (run.audit) {

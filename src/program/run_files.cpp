@@ -69,6 +69,13 @@ std::string summary_line(report const& run) {
   }
   if (!run.lost_before.empty())
     text += detail::format("; lost before: rank {}", detail::join(run.lost_before, ", "));
+  if (run.attempt > 1) {
+    std::vector<int> roots;
+    for (auto const& l : run.losses)
+      if (l.was_root) roots.push_back(l.rank);
+    text += detail::format("; attempt {}, after the loss of the root: rank {} of the job", run.attempt,
+                           detail::join(roots, ", "));
+  }
   if (!run.failed_tasks.empty()) {
     auto const& first = run.failed_tasks.front();
     text += detail::format("; {} failed, the first is {}: {}", counted(run.failed_tasks.size(), "task"),

@@ -215,6 +215,10 @@ struct session::impl {
 };
 
 session::session(context& ctx, std::string name, int& argc, char** argv) {
+  // The first attempt of the body has taken its options out.
+  thread_local std::vector<char*> words;
+  if (words.empty()) words.assign(argv, argv + argc);
+  if (ctx.attempt() > 1) argc = static_cast<int>(std::ranges::copy(words, argv).out - argv);
   std::vector<named_value> shared;
   auto options = taken_from(argc, argv, shared);
   require_same_values(ctx, shared);

@@ -75,11 +75,10 @@ class job {
       options.suspect_after_seconds = patience;
       return std::make_shared<skel::detail::engine>(std::move(carrier), options, "host" + std::to_string(r));
     };
-    codes[static_cast<std::size_t>(r)] =
-        skel::detail::run_attempts(wires, make, {}, [&](skel::context& ctx) {
-          if (is_dead(r)) throw rank_ended();
-          return body(ctx, r), 0;
-        }).code;
+    codes[static_cast<std::size_t>(r)] = skel::detail::run_attempts(wires, make, {}, [&](skel::context& ctx) {
+                                           if (is_dead(r)) throw rank_ended();
+                                           return body(ctx, r), 0;
+                                         }).code;
   }
 };
 
@@ -99,12 +98,14 @@ struct outcome {
   std::mutex mutex;
   int attempt = 0, size = 0, root = -1;
   std::uint64_t sum = 0;
-  void set(skel::context const& ctx, int rank, std::uint64_t s) {
+  skel::report report;
+  void set(skel::context const& ctx, int rank, std::uint64_t s, skel::report const& r) {
     std::lock_guard const lock(mutex);
     attempt = ctx.attempt();
     size = ctx.size();
     root = rank;
     sum = s;
+    report = r;
   }
 };
 
@@ -119,17 +120,26 @@ TEST_CASE("the root of a farm dies: the others run the body again, and have ever
       j.run([&](skel::context& ctx, int rank) {
         std::uint64_t sum = 0, heard = 0;
         auto const attempt = ctx.attempt();
-        skel::farm(ctx, skel::indices(tasks), work, skel::schedule::adaptive{},
-                   [&](skel::task_id, std::uint64_t x) {
-                     sum += x;
-                     if (++heard == at && attempt == 1) j.end(rank);
-                   });
-        if (ctx.is_root()) last.set(ctx, rank, sum);
+        auto const [report] = skel::farm(ctx, skel::indices(tasks), work, skel::schedule::adaptive{},
+                                         [&](skel::task_id, std::uint64_t x) {
+                                           sum += x;
+                                           if (++heard == at && attempt == 1) j.end(rank);
+                                         });
+        if (ctx.is_root()) last.set(ctx, rank, sum, report);
       });
       CHECK(last.attempt == 2);
       CHECK(last.size == ranks - 1);
       CHECK(last.root == 1);
       CHECK(last.sum == right_sum());
+      CHECK(last.report.attempt == 2);
+      CHECK(last.report.lost_ranks.empty());
+      REQUIRE(last.report.losses.size() == 1);
+      auto const& loss = last.report.losses[0];
+      CHECK(loss.rank == 0);
+      CHECK(loss.attempt == 1);
+      CHECK(loss.was_root);
+      CHECK(loss.noticed == skel::loss_notice::ended);
+      CHECK(loss.silent_seconds < 5);
       for (int r = 1; r < ranks; ++r) CHECK(j.codes[static_cast<std::size_t>(r)] == 0);
     }
 }

@@ -70,6 +70,20 @@ TEST_CASE("failed tasks are listed, if there are any") {
         R"([{"task":7,"rank":1,"times":3,"text":"no \"luck\""}])");
 }
 
+TEST_CASE("attempts and losses are listed, if there are any") {
+  auto run = some_report();
+  CHECK_FALSE(written(run, {"skel-x", {}, {}}).contains("attempt"));
+  CHECK_FALSE(written(run, {"skel-x", {}, {}}).contains("losses"));
+  run.attempt = 2;
+  run.losses = {{.rank = 0, .was_root = true, .noticed = skel::loss_notice::ended, .silent_seconds = 0.25},
+                {.rank = 3, .attempt = 2, .noticed = skel::loss_notice::agreed}};
+  auto const json = written(run, {"skel-x", {}, {}});
+  CHECK(json["attempt"] == 2);
+  CHECK(json["losses"].dump() ==
+        R"([{"rank":0,"attempt":1,"was_root":true,"noticed":"ended","silent_seconds":0.25},)"
+        R"({"rank":3,"attempt":2,"noticed":"agreed"}])");
+}
+
 TEST_CASE("audits are reported, if there are any") {
   auto run = some_report();
   CHECK_FALSE(written(run, {"skel-x", {}, {}}).contains("audit"));
