@@ -7,6 +7,7 @@
 
 #include "base/format.hpp"
 #include "context_access.hpp"
+#include "exit_status.hpp"
 
 namespace skel::detail {
 
@@ -33,6 +34,7 @@ attempts_end run_attempts(
   for (int attempt = 1;; ++attempt) {
     auto engine = make(std::make_unique<view_transport>(job));
     engine->attempt = attempt;
+    note_attempt(attempt);
     engine->earlier_losses = losses;
     auto& farewell = engine->farewell();
     farewell.program = program;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,13 +16,19 @@
 
 namespace skel::detail {
 
+namespace {
+std::atomic<int> present_attempt{1};
+}
+
+void note_attempt(int attempt) { present_attempt = attempt; }
+
 void report_exit_status(int rank, int code, std::string const& reason) {
   char const* const name = std::getenv("SKEL_EXIT_STATUS_FILE");
   if (name == nullptr || *name == '\0') return;
   int const file = ::open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return;  // this host does not see the file; others do
-  auto const line =
-      std::to_string(rank) + " " + std::to_string(code) + (reason.empty() ? "" : " " + reason) + "\n";
+  auto const line = std::to_string(rank - (present_attempt - 1) * 1'000'000) + " " + std::to_string(code) +
+                    (reason.empty() ? "" : " " + reason) + "\n";
   // A single write, so that the lines of several ranks do not mix.
   static_cast<void>(!::write(file, line.data(), line.size()));
   ::close(file);
