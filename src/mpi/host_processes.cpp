@@ -1,5 +1,6 @@
 #include "host_processes.hpp"
 
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ int open_process(std::int64_t pid) {
 
 }  // namespace
 
-host_processes::host_processes(MPI_Comm all, MPI_Comm here) {
+host_processes::host_processes(MPI_Comm all, MPI_Comm here) : ends_(::epoll_create1(EPOLL_CLOEXEC)) {
   int size = 1, self = 0, rank = 0;
   MPI_Comm_size(here, &size);
   MPI_Comm_rank(here, &self);
@@ -38,29 +39,30 @@ host_processes::host_processes(MPI_Comm all, MPI_Comm here) {
   MPI_Allgather(mine.data(), 3, MPI_INT64_T, each.data(), 3, MPI_INT64_T, here);
   for (auto const& [r, pid, space] : each) {
     if (r == rank || space == 0 || space != mine[2]) continue;
-    if (int const d = open_process(pid); d >= 0) {
-      ranks_.push_back(static_cast<int>(r));
-      processes_.push_back({d, POLLIN, 0});
-    }
+    int const process = open_process(pid);
+    if (process < 0) continue;
+    processes_[static_cast<int>(r)] = process;
+    epoll_event event{.events = EPOLLIN, .data = {.fd = static_cast<int>(r)}};
+    ::epoll_ctl(ends_, EPOLL_CTL_ADD, process, &event);
   }
 }
 
 host_processes::~host_processes() {
-  for (auto const& p : processes_) ::close(p.fd);
+  for (auto const& [rank, process] : processes_) ::close(process);
+  ::close(ends_);
 }
 
 std::vector<int> host_processes::ended() {
-  std::vector<int> ended;
-  if (::poll(processes_.data(), processes_.size(), 0) <= 0) return ended;
-  for (std::size_t i = processes_.size(); i-- > 0;) {
-    if ((processes_[i].revents & POLLIN) == 0) continue;
-    ended.push_back(ranks_[i]);
-    ::close(processes_[i].fd);
-    auto const at = static_cast<std::ptrdiff_t>(i);
-    processes_.erase(processes_.begin() + at);
-    ranks_.erase(ranks_.begin() + at);
+  std::array<epoll_event, 64> some;
+  int const n = ::epoll_wait(ends_, some.data(), static_cast<int>(some.size()), 0);
+  std::vector<int> ranks;
+  for (int i = 0; i < n; ++i) {
+    int const rank = some[static_cast<std::size_t>(i)].data.fd;
+    ::close(processes_.at(rank));
+    processes_.erase(rank);
+    ranks.push_back(rank);
   }
-  return ended;
+  return ranks;
 }
 
 }  // namespace skel::detail

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <mpi.h>
-#include <poll.h>
 
+#include <map>
 #include <vector>
 
 namespace skel::detail {
@@ -23,8 +23,8 @@ class host_processes {
   [[nodiscard]] std::vector<int> ended();
 
  private:
-  std::vector<int> ranks_;
-  std::vector<pollfd> processes_;  // of these ranks
+  int ends_;                      // epoll: takes as long with many processes as with one
+  std::map<int, int> processes_;  // a descriptor for each rank
 };
 
 }  // namespace skel::detail
