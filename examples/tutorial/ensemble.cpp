@@ -1,6 +1,6 @@
 // An ensemble of heat equations: each member runs on a team of two ranks, or SIZE (0: 1, 2 and 4), with MPI
 // calls of its own. A member that diverges is left out; one that ends ranks, too, with exit code 3. The
-// same bytes on any number of ranks, and if ranks but the root are lost. STEPS leave time to kill a rank.
+// same bytes on any number of ranks, and if ranks are lost. STEPS leave time to kill a rank.
 //     skel-mpiexec --no-ulfm -n 4 ensemble [SIZE [STEPS]]
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ double middle_of(skel::context& team, skel::task_id member, int steps) {
 
 int main(int argc, char** argv) {
   int const size = argc > 1 ? std::atoi(argv[1]) : 2, steps = argc > 2 ? std::atoi(argv[2]) : 400;
-  return skel::run_main(argc, argv, [size, steps](skel::context& ctx) {
+  auto const body = [size, steps](skel::context& ctx) {
     auto const middle = [steps](skel::context& team, skel::task_id m) { return middle_of(team, m, steps); };
     auto const ranks = [size](skel::task_id m) { return size > 0 ? size : 1 << m % 3; };
     // A rank whose MPI calls wait for a lost rank ends after the limit. The root must not end: it serves.
@@ -55,5 +55,6 @@ int main(int argc, char** argv) {
     for (auto const& f : report.failed_tasks)  // on the root
       std::printf("member %llu: %s\n", static_cast<unsigned long long>(f.task), f.text.c_str());
     return std::ranges::any_of(report.failed_tasks, &skel::task_failure::ended_ranks) ? 3 : 0;
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

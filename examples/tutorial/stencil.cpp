@@ -43,11 +43,10 @@ struct ring {
 };
 
 int main(int argc, char** argv) {
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+  auto const body = [&](skel::context& ctx) {
     skel::bsp_options options;
     if (argc > 1) {
-      auto& where = options.checkpoint.emplace();
-      where.store = {argv[1]};
+      auto& where = options.checkpoint.emplace(skel::checkpoint_options{.store = {argv[1]}});
       where.problem = std::to_string(cells) + " cells, " + std::to_string(steps) + " steps";
       where.every_seconds = 0;  // a real program would save less often
       if (argc > 2 && std::string(argv[2]) == "--resume")
@@ -56,5 +55,6 @@ int main(int argc, char** argv) {
     if (auto const parts = skel::gather(ctx, ring{}, options).value)  // on the root
       for (auto const& part : *parts)
         for (double const t : part) std::printf("%.12f\n", t);
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

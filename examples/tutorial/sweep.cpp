@@ -28,7 +28,7 @@ double deflection(setting const& s) {
 }
 
 int main(int argc, char** argv) {
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+  auto const body = [&](skel::context& ctx) {
     skel::program::session self(ctx, "sweep", argc, argv);  // --report, --watch, --threads, ...
     std::vector<setting> all;                               // every rank makes the same list
     for (int d = 1; d <= 5; ++d)
@@ -42,5 +42,6 @@ int main(int argc, char** argv) {
     auto const [report] =
         skel::farm(ctx, skel::replicated(all), deflection, self.schedule(), skel::ordered(write), options);
     return self.finish({.run = report});
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

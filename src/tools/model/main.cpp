@@ -17,7 +17,7 @@ constexpr char const* what_it_is =
 
 // Collective; the root prints errors of the options.
 int calibrate(int argc, char** argv) {
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+  auto const body = [&](skel::context& ctx) {
     CLI::App app(what_it_is, program_name);
     skel::program::add_help(app);
     app.require_subcommand(1);
@@ -25,7 +25,8 @@ int calibrate(int argc, char** argv) {
     if (!skel::program::parse(app, argc, argv, ctx.is_root())) return;
     skel::program::require_same_options(ctx, *verb.options, {{}, verb.may_differ});
     verb.run(ctx);
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }
 
 int run(int argc, char** argv) {

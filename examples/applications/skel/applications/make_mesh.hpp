@@ -37,7 +37,7 @@ struct surface {
 };
 
 /// Makes the surface on which the values are `value`. Collective: every rank passes the same values,
-/// and reads only what it needs. The same bytes on every number of ranks, and if ranks but the root
+/// and reads only what it needs. The same bytes on every number of ranks, and if ranks
 /// are lost. `how.results` is ignored. Throws the errors of skel::multi_host, and usage_error if
 /// values and sizes do not fit, a setting is out of range, or ranks pass different ones (of
 /// more than 64 MiB of values, slices are compared).

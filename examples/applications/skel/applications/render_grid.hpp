@@ -28,7 +28,7 @@ struct grid_picture {
 /// Renders a picture of the values. `specification`: view, mapping to colour and opacity, light,
 /// size and background as JSON (docs/reference/volume.md); "{}" has a default for each. Collective:
 /// every rank passes the same values and specification. The same bytes on every number of ranks,
-/// with every schedule, and if ranks but the root are lost, on one type of processor. Pixels of
+/// with every schedule, and if ranks are lost, on one type of processor. Pixels of
 /// tasks that options.on_error left out are magenta. Throws the errors of skel::farm, and
 /// usage_error if values and sizes do not fit, the specification is invalid, or ranks pass different
 /// ones (of more than 64 MiB of values, slices are compared).
