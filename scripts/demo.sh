@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Ray traces the SPD "balls" scene on several MPI ranks under every schedule, and renders a head. See --help.
+# Ray traces the SPD "balls" scene on several MPI ranks under every schedule, also without rank 0, and renders a head. See
+# --help.
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 install=yes
@@ -11,8 +12,8 @@ usage() {
 usage: scripts/demo.sh [--ranks N] [--scene balls:4] [--size 1536x1536] [--no-install] [--help]
 
 Builds skel, ray traces a scene under every schedule with N MPI ranks (default: one per core, at least 2), writes
-out/demo/<schedule>.png, shows the picture (on a terminal), and prints a table that compares the schedules. Then it renders
-out/demo/head.png, a magnetic resonance scan that Debian's libvolpack1-dev has as an example.
+out/demo/<schedule>.png, shows the picture (on a terminal), and prints a table that compares the schedules. Then it
+kills rank 0 of another run and compares the pictures, and renders out/demo/head.png, a magnetic resonance scan that Debian's libvolpack1-dev has as an example.
   --no-install   do not install missing Debian packages: list them and exit with code 1
 Missing packages are installed with apt on a bare Debian 12. The build tree is build/release.
 TEXT
@@ -76,6 +77,22 @@ done
 results=$(for schedule in "${schedules[@]}"; do grep -h '"result_xxh3"' "$out/$schedule.json"; done | sort -u | wc -l)
 if ((results != 1)); then fail "expected one result from all schedules, found $results"; fi
 echo "All schedules gave the same picture, to the bit."
+
+say "The same picture, with rank 0 killed in the middle"
+rm -f $out/process-* $out/preview.ppm $out/killed.*
+# Each rank leaves the number of its process.
+# shellcheck disable=SC2016  # expands on the ranks
+scripts/skel-mpiexec -n $((ranks < 3 ? 3 : ranks)) --oversubscribe --bind-to none \
+  bash -c 'echo $$ >"$0-${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"; exec "$@"' $out/process \
+  build/release/bin/skel-raytrace --scene "$scene" --size "$size" --progress never \
+  --preview $out/preview.ppm --report $out/killed.json -o $out/killed.png &
+job=$!
+until [ -e $out/preview.ppm ] || ! kill -0 $job 2>/dev/null; do sleep 0.02; done # the first lines
+if kill -KILL "$(<$out/process-0)" 2>/dev/null; then echo "kill -KILL $(<$out/process-0)"; fi
+wait $job
+cmp $out/auto.png $out/killed.png
+grep -q '"attempt": 2' $out/killed.json || echo "(The run had ended before: a larger --size gives the kill more time.)"
+echo "The others made the same picture, byte for byte."
 
 scan=/usr/share/doc/libvolpack1-dev/examples/brainsmall.den
 if [ ! -f $scan ]; then
