@@ -112,9 +112,9 @@ enum class loss_notice : std::uint8_t {
 
 /// A rank that the job has lost.
 struct rank_loss {
-  int rank = 0;                                ///< in the job: its number under the launcher
-  int attempt = 1;                             ///< in which it was noticed, see context::attempt()
-  bool was_root = false;                       ///< of that attempt, which ended with it
+  int rank = 0;           ///< in the job: its number at the beginning, under the launcher
+  int attempt = 1;        ///< in which it was noticed, see context::attempt()
+  bool was_root = false;  ///< of that attempt, which ended with it
   loss_notice noticed = loss_notice::silence;  ///< by the first rank that noticed it
   /// For how long this rank had heard nothing of it, to the interval of heartbeats; 0: not measured.
   double silent_seconds = 0;

@@ -329,7 +329,9 @@ int survive_mpi(MPI_Comm comm, function_reference<int(context&)> body, context_o
   int rank = 0;  // under the launcher
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   auto const guard = watch_calls(program, rank, start.options.suspect_after_seconds);
-  return run_or_leave(start, program, rank, body, true);
+  int const code = run_or_leave(start, program, rank, body, true);
+  report_exit_status(rank, code);
+  return code;
 }
 
 namespace {

@@ -403,6 +403,24 @@ TEST_CASE("the loss of the root ends ranks that do not return to skel") {
   }
 }
 
+TEST_CASE("a program with an MPI of its own survives the loss of roots") {
+  for (int losses = 0; losses < 4; ++losses) {
+    auto const e = survivors(4, "survive " + std::to_string(losses), "SKEL_SUSPECT_AFTER=2s");
+    CAPTURE(losses, e.errors, e.out);
+    CHECK(e.code == 7);
+    auto expected = losses == 0 ? std::vector<std::string>(4, "returned 7") : std::vector<std::string>();
+    expected.push_back("332833500 on " + std::to_string(4 - losses) + " ranks, attempt " +
+                       std::to_string(losses + 1) + ", rank " + std::to_string(3 - losses));
+    auto out = e.out;
+    std::ranges::sort(out);
+    std::ranges::sort(expected);
+    CHECK(out == expected);
+    for (int lost = 0; lost < losses; ++lost)
+      CHECK(lines_with(e, "lost the root (rank " + std::to_string(lost) + "): " + std::to_string(3 - lost) +
+                              " of 4 ranks begin again") == 1);
+  }
+}
+
 TEST_CASE("more compute threads than cores: one warning for the job") {
   auto const e = run(2, "well", "SKEL_THREADS=64");
   check_exits(e, 2, 0);

@@ -362,11 +362,41 @@ std::map<std::string, act> const acts{
     {"lose-root-in-own-code", [](auto& ctx, bool me) { lose_root(ctx, me, "own code"); }},
 };
 
+// With an MPI of its own, over ranks in reverse order. The first `losses` attempts lose their roots.
+int survive(int argc, char** argv, int losses) {
+  int given = MPI_THREAD_SINGLE, rank = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm reversed = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  int const code = skel::survive(reversed, [&](skel::context& ctx) {
+    std::uint64_t sum = 0;
+    int heard = 0, ranks = 0;
+    auto const [report] = skel::farm(
+        ctx, skel::indices(1000), [](std::uint64_t i) { return i * i; },
+        [&](skel::task_id, std::uint64_t square) {
+          sum += square;
+          if (++heard == 300 && ctx.attempt() <= losses) std::raise(SIGKILL);
+        });
+    int const one = 1;
+    MPI_Allreduce(&one, &ranks, 1, MPI_INT, MPI_SUM, skel::communicator_of(ctx));
+    if (ctx.is_root())
+      std::printf("%llu on %d ranks, attempt %d, rank %d\n", static_cast<unsigned long long>(sum), ranks,
+                  report.attempt, rank);
+    return 7;
+  });
+  std::printf("returned %d\n", code);
+  MPI_Comm_free(&reversed);
+  MPI_Finalize();
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::string const what = argc > 1 ? argv[1] : "well";
   int const who = argc > 2 ? std::atoi(argv[2]) : 0;
+  if (what == "survive") return survive(argc, argv, who);
   if (what == "init-before") MPI_Init(&argc, &argv);
   auto const body = [&](skel::context& ctx) -> int {
     bool const me = ctx.rank() == who;
