@@ -57,6 +57,7 @@ bool driver::progress() {
     if (bytes <= arrived * small_message) note_handling(arrived, t - entered - waited);
   }
   if (t - last_tick_ >= tick_seconds) tick(t);
+  wires_.carrier().look(t);
   if (wires_.carrier().has_failed()) peers_.declare_failed();
   if (wires_.detector().due(t)) peers_.beat(t);
   if (wires_.carrier().may_be_left()) hold();
@@ -75,6 +76,7 @@ void driver::hold() {
     last_progress_.store(t, std::memory_order_relaxed);
     farewell_.end_if_left(t - since);
     if (wires_.detector().due(t)) peers_.beat(t);
+    carrier.look(t);
     auto a = carrier.receive();
     if (!a) {
       wires_.wait(1e-3);
@@ -101,6 +103,7 @@ bool driver::poll(double begin, double seconds) {
         handle(*std::move(a));
         return true;
       }
+    wires_.carrier().look(t);
     if (auto const& c = wires_.carrier(); c.is_over() || c.has_failed() || c.may_be_left()) return progress();
     t = wires_.now();
   }

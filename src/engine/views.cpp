@@ -90,8 +90,6 @@ void job_wires::send(int to, transport::packet what) {
 }
 
 std::optional<transport::transport::arrival> job_wires::receive() {
-  double const t = carrier_->now();
-  if (t - last_look_ >= look_seconds) look(t);
   for (;;) {
     std::optional<transport::transport::arrival> a;
     if (!ready_.empty()) {
@@ -117,6 +115,7 @@ std::optional<transport::transport::arrival> job_wires::receive() {
 }
 
 void job_wires::look(double t) {
+  if (t - last_look_ < look_seconds) return;
   last_look_ = t;
   if (ended_)
     for (int const r : ended_()) ending_.push_back(r);
@@ -206,7 +205,10 @@ void job_wires::tell_past(int to, view_number of) {
 }
 
 view_transport::view_transport(std::shared_ptr<job_wires> job)
-    : job_(std::move(job)), members_(job_->now().members), rank_(here(job_->carrier().rank())) {}
+    : transport(spare_of(job->carrier())),
+      job_(std::move(job)),
+      members_(job_->now().members),
+      rank_(here(job_->carrier().rank())) {}
 
 // -1: not a member.
 int view_transport::here(int in_job) const {

@@ -36,6 +36,7 @@ class job_wires {
 
   void send(int to, transport::packet what);
   [[nodiscard]] std::optional<transport::transport::arrival> receive();
+  void look(double t);
   void lost(int rank, bool is_lost);
   /// Ranks that are known to have ended, not by their silence; those returned before are left out.
   [[nodiscard]] std::vector<int> failed();
@@ -52,7 +53,6 @@ class job_wires {
   void perform(role::view_messages const& list);
   void send_about(std::uint32_t view, int to, role::views::message const& m);
   void tell_past(int to, std::uint32_t of);
-  void look(double t);
   void note_ends();
 
   std::unique_ptr<transport::transport> carrier_;
@@ -85,9 +85,11 @@ class view_transport final : public transport::transport {
   }
   [[nodiscard]] bool any_arriving() const override { return job_->carrier().any_arriving(); }
   [[nodiscard]] std::vector<int> failed() override;
+  void look(double now) override { job_->look(now); }
   [[nodiscard]] bool any_thread() const override { return job_->carrier().any_thread(); }
   [[nodiscard]] bool any_time() const override { return job_->carrier().any_time(); }
   [[nodiscard]] double now() const override { return job_->carrier().now(); }
+  [[nodiscard]] bool owns_time() const override { return job_->carrier().owns_time(); }
   void wait(double seconds) override { below().wait(seconds); }
   [[nodiscard]] std::optional<double> power() const override { return job_->carrier().power(); }
   [[nodiscard]] skel::transport::transport& below() override { return job_->carrier(); }

@@ -41,6 +41,8 @@ class transport {
   [[nodiscard]] virtual bool any_arriving() const { return false; }
   /// Ranks that the transport itself knows to be dead (ULFM, or the end of a process); most report none.
   [[nodiscard]] virtual std::vector<int> failed() { return {}; }
+  /// Does what is due, apart from messages. Called often.
+  virtual void look(double /*now*/) {}
   /// Whether failed() has news that need not wait.
   [[nodiscard]] virtual bool has_failed() const { return false; }
   /// Whether the process of a rank is known to have ended; for certain, unlike failed().
@@ -82,6 +84,11 @@ class transport {
   /// A packet with several owners. Its buffer is recycled when the last owner releases it, on any
   /// thread.
   [[nodiscard]] std::shared_ptr<packet> share(packet what);
+
+ protected:
+  /// With the spare buffers of another one, which carries this one's packets.
+  explicit transport(std::shared_ptr<spare_buffers> spare) : spare_(std::move(spare)) {}
+  [[nodiscard]] static std::shared_ptr<spare_buffers> spare_of(transport const& t) { return t.spare_; }
 
  private:
   std::shared_ptr<spare_buffers> spare_ = std::make_shared<spare_buffers>();
