@@ -36,6 +36,7 @@ void add(skel::report& total, skel::report const& next) {
   std::set<int> lost(next.lost_before.begin(), next.lost_before.end());
   lost.insert(next.lost_ranks.begin(), next.lost_ranks.end());
   total.lost_ranks.assign(lost.begin(), lost.end());  // also those lost between two runs
+  total.losses = next.losses;
   total.checkpoint = next.checkpoint;
   if (next.steals) total.steals = total.steals.value_or(0) + *next.steals;
   total.per_rank = next.per_rank;

@@ -150,9 +150,14 @@ class View(unittest.TestCase):
         r = json.loads(report.read_text())
         self.assertEqual(r["lost_ranks"], [2])
         r["failed_tasks"] = [{"task": 7, "rank": 1, "times": 3, "text": "bad <b>input</b> & more"}]
+        r["attempt"] = 2
+        r["losses"] = [{"rank": 0, "attempt": 1, "was_root": True, "noticed": "ended"},
+                       {"rank": 3, "attempt": 2, "noticed": "silence"}]
         report.write_text(json.dumps(r))
         page, _ = self.view(report)
         self.assertEqual(page.cell("lost ranks"), "2")
+        self.assertEqual(page.cell("attempt"), "2")
+        self.assertEqual(page.cell("losses of the job"), "rank 0 (root, ended), rank 3 (silence)")
         self.assertIn(["7", "1", "3", "bad <b>input</b> & more"], page.rows)
 
     def test_steals_are_shown(self):
