@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "base/format.hpp"
+#include "base/memory.hpp"
 #include "context_access.hpp"
 #include "exit_status.hpp"
+#include "remembered_results.hpp"
 
 namespace skel::detail {
 
@@ -24,6 +26,12 @@ std::vector<rank_loss> losses_between(std::vector<int> const& before, std::vecto
   return losses;
 }
 
+std::shared_ptr<remembered_results> memory_of(engine& of) {
+  auto const here = static_cast<std::uint64_t>(of.place.on_host.size);
+  return std::make_shared<remembered_results>(
+      of.options().remember_bytes.value_or(available_memory() / 20 / std::max<std::uint64_t>(1, here)));
+}
+
 }  // namespace
 
 attempts_end run_attempts(
@@ -31,11 +39,14 @@ attempts_end run_attempts(
     std::function<std::shared_ptr<engine>(std::unique_ptr<transport::transport>)> const& make,
     std::string const& program, function_reference<int(context&)> body) {
   std::vector<rank_loss> losses;
+  std::shared_ptr<remembered_results> memory;
   for (int attempt = 1;; ++attempt) {
     auto engine = make(std::make_unique<view_transport>(job));
     engine->attempt = attempt;
     note_attempt(attempt);
     engine->earlier_losses = losses;
+    if (!memory && job->restarts()) memory = memory_of(*engine);
+    engine->memory = memory;
     auto& farewell = engine->farewell();
     farewell.program = program;
     auto const end = [&] {

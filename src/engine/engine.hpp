@@ -12,6 +12,8 @@
 
 namespace skel::detail {
 
+class remembered_results;
+
 /// Owns the parts, each of which knows only those before it:
 ///
 ///     wires       sends and receives packets           links, transport, failure detector
@@ -76,8 +78,9 @@ class engine {
   void say_warnings();
 
   rank_place place;
-  int attempt = 1;                        // of the program's body
-  std::vector<rank_loss> earlier_losses;  // of earlier attempts
+  int attempt = 1;                             // of the program's body
+  std::vector<rank_loss> earlier_losses;       // of earlier attempts
+  std::shared_ptr<remembered_results> memory;  // of all attempts; null: the body runs only once
   bool is_process = false;  // this process runs no other job, so all of its contexts belong to one program
   std::shared_ptr<void> stores;  // otherwise: see checkpoint/store_session.hpp; released with the context
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -30,6 +31,18 @@ double parse_seconds(char const* name, char const* text) {
   } catch (usage_error const& bad) {
     throw usage_error(std::string(name) + ": " + bad.what());
   }
+}
+
+// 4096, 500k, 20M or 2G.
+std::uint64_t parse_bytes(char const* name, std::string_view text) {
+  constexpr std::string_view units = "kMG";
+  auto const unit = text.empty() ? std::string_view::npos : units.find(text.back());
+  auto const digits = text.substr(0, text.size() - (unit == std::string_view::npos ? 0 : 1));
+  auto const n = detail::to_number<std::uint32_t>(digits);
+  if (!n)
+    throw usage_error(
+        detail::format("{} must be a number of bytes such as 500k, 20M or 2G, found \"{}\"", name, text));
+  return std::uint64_t{*n} << (unit == std::string_view::npos ? 0 : 10 * (unit + 1));
 }
 
 std::optional<bool> yes_or_no(char const* name) {
@@ -63,6 +76,7 @@ context_options context_options::from_environment() {
   if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
   if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
     o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
+  if (auto const* r = environment("SKEL_REMEMBER")) o.remember_bytes = parse_bytes("SKEL_REMEMBER", r);
   if (auto const* h = environment("SKEL_HOST")) {
     o.host.name = h;
     try {

@@ -29,6 +29,7 @@ class job_wires {
   ~job_wires();
 
   [[nodiscard]] transport::transport& carrier() { return *carrier_; }
+  [[nodiscard]] bool restarts() const { return restarts_; }
   [[nodiscard]] role::view const& now() const { return agreement_.current(); }
   [[nodiscard]] role::view_agreement const& agreement() const { return agreement_; }
   /// Enters the next view, once it is decided. Returns whether this rank is a member of it.

@@ -11,6 +11,7 @@
 #include "call/user_code.hpp"
 #include "engine/context_access.hpp"
 #include "engine/exit_status.hpp"
+#include "engine/remembered_results.hpp"
 #include "protocol/deal.hpp"
 
 namespace skel::detail {
@@ -61,7 +62,31 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
   }
   sink_.push_restored();
   if (root_role_) tell(*root_role_, &root_role::begin);
+  recall();
   tell(member_, &member::begin);
+}
+
+// What this rank remembers of the same call in an earlier attempt.
+void farm_run::recall() {
+  if (!setup_.recalls || !engine_.memory) return;
+  recalling_ = true;
+  for (auto const* const p : engine_.memory->of(entry_.key, call_.hash())) {
+    result_batch batch;
+    batch.ranges = p->ranges;
+    batch.packed.body().insert(batch.packed.body().end(), p->bytes.begin(), p->bytes.end());
+    unsent_.add(std::move(batch));
+    send(root_, role::farm::results{p->ranges});
+  }
+  recalling_ = false;
+}
+
+// In case the root is lost with what it has received.
+void farm_run::remember(range_list const& ranges, std::span<std::byte const> packed) {
+  if (!engine_.memory || recalling_ || setup_.options.audit > 0) return;
+  double busy = 0;
+  for (unsigned t = 0; t < threads_; ++t) busy += measures_[t].busy;
+  auto const share = static_cast<double>(count_tasks(ranges)) / static_cast<double>(measures_.tasks_run());
+  engine_.memory->add(entry_.key, call_.hash(), ranges, packed, busy * share);
 }
 
 // --- compute threads
@@ -202,6 +227,7 @@ transport::packet farm_run::pack(int /*to*/, message& m) {
       auto batch = unsent_.take_packed();
       results->ranges = std::move(batch.ranges);
       body = std::move(batch.packed);
+      remember(results->ranges, body.bytes());
     });
     if (bad) {  // the user's merge threw: these tasks have no result
       unsent_.clear();

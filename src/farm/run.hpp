@@ -63,6 +63,8 @@ class farm_run final : public farm_call<farm_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
+  void recall();
+  void remember(range_list const& ranges, std::span<std::byte const> packed);
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] result_batch unpack(int from, message& m, std::span<std::byte const> body,
@@ -96,7 +98,8 @@ class farm_run final : public farm_call<farm_protocol> {
   root_results results_;
   std::optional<rank_check> rank_check_;  // on the root of a program with assertions
   farm_threads threads_at_work_;
-  unsigned asking_ = 0;    // the thread for which the member is asked for work
+  unsigned asking_ = 0;  // the thread for which the member is asked for work
+  bool recalling_ = false;
   bool must_end_ = false;  // a task runs over its time limit
 
   unsigned received_ = 0;                            // messages

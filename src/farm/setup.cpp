@@ -48,6 +48,8 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
       may_audit())
     options.audit = 1;
   check_choices();
+  again = context_access::engine_of(ctx).attempt > 1;
+  recalls = again && traits.tasks && options.audit == 0 && !forms_teams(traits, options, size);
   if (options.task.cost) {
     costs = costs_of(options.task.cost, *traits.tasks);
     costly = count_costly(ctx.threads());
@@ -218,7 +220,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
     hash.update(std::as_bytes(std::span(costs)));
     call.add_hidden("costs of tasks", hash.value());
   }
-  if (auto const contents = size > 1 ? work.contents(check_inputs) : std::nullopt)
+  if (auto const contents = size > 1 || again ? work.contents(check_inputs) : std::nullopt)
     call.add_hidden("contents of the task list", *contents);
 }
 
@@ -249,7 +251,7 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   if (!w.computes || !traits.tasks) return w;
   bool const even = policy.start == schedule::start_with::contiguous;
   w.costly = costly;
-  if (!resumes())
+  if (!resumes() && !recalls)
     w.share = known_share(policy, *traits.tasks, count, rank - first_worker(),
                           even ? costs_in_order() : task_costs());
   bool const deals_by_power = policy.start == schedule::start_with::weighted && policy.power.empty();
@@ -280,7 +282,8 @@ role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool roo
   l.most_losses = options.max_losses_per_task;
   l.on_error = options.on_error;
   l.audit = {options.audit, audit_holds()};
-  l.list.resumed = resumes();
+  l.list.resumed = resumes() || recalls;
+  l.list.recalled = recalls;
   l.list.restored = std::move(restored);
   return l;
 }

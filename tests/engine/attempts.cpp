@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -53,6 +54,7 @@ class job {
 
  public:
   std::vector<int> codes;
+  std::optional<std::uint64_t> remember{};
 
  private:
   std::vector<int> numbers_;
@@ -68,11 +70,12 @@ class job {
     static constexpr double patience = 0.5;
     auto const wires = std::make_shared<skel::detail::job_wires>(std::make_unique<hub::transport>(net_, r),
                                                                  patience, restarts_, ended);
-    auto const make = [r](std::unique_ptr<skel::transport::transport> carrier) {
+    auto const make = [this, r](std::unique_ptr<skel::transport::transport> carrier) {
       skel::context_options options;
       options.threads = 1;
       options.quiet = true;
       options.suspect_after_seconds = patience;
+      options.remember_bytes = remember;
       return std::make_shared<skel::detail::engine>(std::move(carrier), options, "host" + std::to_string(r));
     };
     codes[static_cast<std::size_t>(r)] = skel::detail::run_attempts(wires, make, {}, [&](skel::context& ctx) {
@@ -142,4 +145,134 @@ TEST_CASE("the root of a farm dies: the others run the body again, and have ever
       CHECK(loss.silent_seconds < 5);
       for (int r = 1; r < ranks; ++r) CHECK(j.codes[static_cast<std::size_t>(r)] == 0);
     }
+}
+
+// A root that only serves, so that the others have computed all that it has heard.
+skel::farm_options serving() {
+  skel::farm_options options;
+  options.root_works = false;
+  return options;
+}
+
+TEST_CASE("what the other ranks computed for a root that died is not computed again") {
+  std::vector<skel::farm_policy> const schedules{
+      skel::schedule::adaptive{}.policy(), skel::schedule::guided{}.policy(),
+      skel::schedule::first_come{3}.policy(), skel::schedule::blocks{}.policy(),
+      skel::schedule::ring{}.policy()};
+  for (std::size_t k = 0; k < schedules.size(); ++k)
+    for (bool const remembers : {true, false}) {
+      CAPTURE(k, remembers);
+      job j(4);
+      if (!remembers) j.remember = 0;
+      outcome last;
+      std::atomic<std::uint64_t> again{0};
+      j.run([&](skel::context& ctx, int rank) {
+        std::uint64_t sum = 0, heard = 0;
+        auto const attempt = ctx.attempt();
+        auto const report = skel::farm(
+            ctx, skel::indices(tasks),
+            [&, attempt](std::uint64_t i) {
+              if (attempt > 1) ++again;
+              return work(i);
+            },
+            schedules[k],
+            [&](skel::task_id, std::uint64_t x) {
+              sum += x;
+              if (++heard == 300 && attempt == 1) j.end(rank);
+            },
+            serving());
+        if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
+      });
+      CHECK(last.attempt == 2);
+      CHECK(last.sum == right_sum());
+      CHECK(again <= (remembers ? tasks - 300 : tasks));
+      if (!remembers) CHECK(again >= tasks);
+    }
+}
+
+TEST_CASE(
+    "results are remembered for ordered sinks, after earlier calls and over two losses; streams begin "
+    "again") {
+  for (int const losses : {1, 2})
+    for (int const kind : {0, 1, 2}) {
+      CAPTURE(losses, kind);
+      job j(5);
+      outcome last;
+      std::atomic<std::uint64_t> again{0};
+      j.run([&](skel::context& ctx, int rank) {
+        auto const attempt = ctx.attempt();
+        std::uint64_t heard = 0, sum = 0, next = 0;
+        auto const task = [&, attempt](std::uint64_t i) {
+          if (attempt > losses) ++again;
+          return work(i);
+        };
+        auto const hear = [&] {
+          if (++heard == 250 + 50 * static_cast<unsigned>(attempt) && attempt <= losses) j.end(rank);
+        };
+        skel::result<void> report;
+        if (kind == 0) {
+          report = skel::farm(ctx, skel::indices(tasks), task, skel::schedule::adaptive{},
+                              skel::ordered([&](skel::task_id id, std::uint64_t x) {
+                                if (id != next++) throw std::runtime_error("not in order");
+                                sum += x;
+                                hear();
+                              }),
+                              serving());
+        } else if (kind == 1) {
+          auto const all = [] {
+            std::vector<std::uint64_t> numbers(tasks);
+            std::iota(numbers.begin(), numbers.end(), 0);
+            return numbers;
+          };
+          report = skel::farm(
+              ctx, skel::on_root(all), task, skel::schedule::adaptive{},
+              [&](skel::task_id, std::uint64_t x) {
+                sum += x;
+                hear();
+              },
+              serving());
+        } else {
+          std::vector<std::uint64_t> first;  // an earlier call of the same body
+          report = skel::farm(
+              ctx, skel::indices(50), task, skel::schedule::guided{},
+              [&](skel::task_id, std::uint64_t x) { first.push_back(x); }, serving());
+          report = skel::farm(
+              ctx, skel::indices(tasks), task, skel::schedule::ring{},
+              [&](skel::task_id, std::uint64_t x) {
+                sum += x;
+                hear();
+              },
+              serving());
+          if (ctx.is_root()) CHECK(first.size() == 50);
+        }
+        if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
+      });
+      CHECK(last.attempt == losses + 1);
+      CHECK(last.sum == right_sum());
+      if (kind != 1) CHECK(again < tasks);  // what the second root computed in the first attempt is lost
+    }
+}
+
+TEST_CASE("results of another call are not taken for those of this one") {
+  job j(3);
+  outcome last;
+  std::atomic<std::uint64_t> again{0};
+  j.run([&](skel::context& ctx, int rank) {
+    auto const attempt = ctx.attempt();
+    std::uint64_t sum = 0, heard = 0;
+    auto const report = skel::farm(
+        ctx, skel::indices(attempt == 1 ? tasks + 1 : tasks),
+        [&, attempt](std::uint64_t i) {
+          if (attempt > 1) ++again;
+          return work(i);
+        },
+        skel::schedule::adaptive{},
+        [&](skel::task_id, std::uint64_t x) {
+          sum += x;
+          if (++heard == 300 && attempt == 1) j.end(rank);
+        });
+    if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
+  });
+  CHECK(last.sum == right_sum());
+  CHECK(again >= tasks);
 }

@@ -12,7 +12,8 @@ farm_book::farm_book(farm_root_config const& config)
       spacing(config.ranks),
       root_(config.root),
       directs_(config.directs()),
-      collects_(config.on_error.collects) {
+      collects_(config.on_error.collects),
+      recalled_(config.list.recalled) {
   if (asks_root(config.policy) && dealer.dealt()) dealer.pool().add(tasks.missing());
 }
 
@@ -53,6 +54,7 @@ void farm_book::push(farm_actions& out) {
 
 void farm_book::deal(farm_actions& out) {
   if (!tasks.source_ended() || !dealer.may_deal()) return;
+  dealer.pool().restored(tasks.recorded().count());
   dealer.deal(tasks.missing(), decided_);
   give(out);
   serve_all(out);
@@ -125,7 +127,7 @@ range_list farm_book::record(task_range const& range) {
   auto fresh = tasks.record(range);
   for (auto const& r : fresh) {
     // The task may be back in the pool and not yet given again.
-    if (again > 0) dealer.pool().remove(r, tasks.recorded());
+    if (again > 0 || recalled_) dealer.pool().remove(r, tasks.recorded());
     failed.settle(r);
   }
   return fresh;

@@ -82,6 +82,7 @@ struct farm_book {
   rank_id root_ = 0;
   bool directs_ = false;
   bool collects_ = false;  // tasks may be left out
+  bool recalled_ = false;
   bool stopped_ = false;
   assignments decided_;  // the dealer's decisions; empty between two events, kept for its memory
 };

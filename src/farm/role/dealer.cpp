@@ -19,7 +19,7 @@ farm_dealer::farm_dealer(farm_root_config const& config, task_pool pool)
   bool const asks = asks_root(config.policy);
   for (rank_id r = config.first_worker; r < config.ranks && !asks; ++r) close(r);
   if (!list.tasks) return;
-  dealt_ = config.policy.start != schedule::start_with::weighted && (asks || !list.resumed);
+  dealt_ = config.policy.start != schedule::start_with::weighted && (asks || !list.resumed) && !list.recalled;
   if (dealt_ && !asks) given_ = *list.tasks;  // the ranks know their shares
 }
 

@@ -19,6 +19,9 @@ struct farm_task_list {
   /// This run continues an earlier one: the root deals the remaining tasks even if workers could compute
   /// their shares of the whole list.
   bool resumed = false;
+  /// Ranks may have results of the tasks already, which they send before they say hello: nothing is given
+  /// before all living ranks have.
+  bool recalled = false;
   range_list restored{};  ///< tasks with results from the earlier run; they are not given
 };
 

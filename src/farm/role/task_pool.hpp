@@ -19,6 +19,8 @@ class task_pool {
   task_pool(std::uint64_t window, bool ordered, std::uint64_t restored)
       : window_(window), ordered_(ordered), restored_(restored) {}
 
+  /// Sets this number before any task is given.
+  void restored(std::uint64_t results) { restored_ = results; }
   /// Adds new tasks.
   void add(range_list const& fresh);
   /// Adds tasks that were given out and that no rank holds any more. They are given next.
