@@ -35,8 +35,8 @@ struct farm_options {
   /// How a single task runs.
   struct per_task {
     /// A task that runs for longer than this has failed. Since nothing can interrupt it, its rank prints
-    /// a line and ends its process, and the others go on as after any loss. The root cannot be
-    /// replaced: there, it ends the job with exit code 1. Empty: no limit.
+    /// a line and ends its process, and the others go on as after any loss. The root would run
+    /// the task again: there, it ends the job with exit code 1. Empty: no limit.
     std::optional<double> time_limit_seconds{};
     /// Late tasks are not copied to faster ranks. After a loss, a task may still run again on another rank.
     bool run_once = false;

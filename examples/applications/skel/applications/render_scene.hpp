@@ -31,8 +31,8 @@ struct scene_picture {
 };
 
 /// Renders a scene, a text in the Neutral File Format (Haines 1987). Collective: every rank passes
-/// the same text. The same bytes on every number of ranks, with every schedule, and if ranks but the
-/// root are lost. Pixels of tasks that options.on_error left out are magenta. Throws the errors of
+/// the same text. The same bytes on every number of ranks, with every schedule, and if ranks are
+/// lost. Pixels of tasks that options.on_error left out are magenta. Throws the errors of
 /// skel::farm, and usage_error `line: ...` for a text that is not a scene, settings out of range,
 /// or ranks that pass different ones.
 [[nodiscard]] scene_picture render_scene(skel::context& ctx, std::string_view nff,
