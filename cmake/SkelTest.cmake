@@ -32,7 +32,11 @@ foreach(level slow quick)
   target_precompile_headers(skel_precompiled_${level} PRIVATE ${PROJECT_SOURCE_DIR}/tests/precompiled.hpp)
 endforeach()
 target_compile_options(skel_precompiled_slow PRIVATE $<$<CONFIG:Release>:-O1>)
-target_compile_options(skel_precompiled_quick PRIVATE $<$<OR:$<CONFIG:Release>,$<BOOL:${SKEL_SANITIZE}>>:-O0>)
+if(SKEL_SANITIZE)
+  target_compile_options(skel_precompiled_quick PRIVATE -O0)
+else()
+  target_compile_options(skel_precompiled_quick PRIVATE $<$<CONFIG:Release>:-O0>)
+endif()
 
 # ob1: the search for networks faster than shared memory takes 0.2 s of each of hundreds of starts.
 set(SKEL_TEST_ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;\
