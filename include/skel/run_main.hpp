@@ -23,9 +23,11 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body, 
 /// them anew.
 template <std::invocable<context&> Body>
 struct restartable {
-  Body body;
+  Body body;  ///< copied
+  /// Calls it.
   std::invoke_result_t<Body&, context&> operator()(context& ctx) { return body(ctx); }
 };
+/// For compilers that do not deduce the type of an aggregate.
 template <class Body>
 restartable(Body) -> restartable<Body>;
 
