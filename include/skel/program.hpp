@@ -2,12 +2,12 @@
 // --trace, --threads, --schedule, ... (docs/reference/options.md).
 //
 //     int main(int argc, char** argv) {
-//       return skel::run_main(argc, argv, [&](skel::context& ctx) {
+//       return skel::run_main(argc, argv, skel::restartable([&](skel::context& ctx) {
 //         skel::program::session self(ctx, "sweep", argc, argv);  // takes its options out of argv
 //         // ... your own options: those that are left
 //         auto const [report] = skel::farm(ctx, source, f, self.schedule(), sink, self.farm());
 //         return self.finish({.run = report});                    // writes the files
-//       });
+//       }));
 //     }
 #pragma once
 
@@ -99,7 +99,8 @@ class session {
   /// Takes the options that it knows, `--name value` or `--name=value`, out of the command line, up to a word
   /// `--`; `argc` and `argv` hold what is left. Applies them to the context. Collective: throws usage_error
   /// on every rank for a bad value, an output that cannot be written, and options that differ between ranks.
-  /// `name`: of the program, in reports and samples.
+  /// `name`: of the program, in reports and samples. In a later attempt of run_main's body, first puts back
+  /// what the session of the last one took.
   session(context& ctx, std::string name, int& argc, char** argv);
   /// The same with options that were read otherwise. Not collective; checks nothing.
   session(context& ctx, std::string name, run_options options);

@@ -215,10 +215,11 @@ struct session::impl {
 };
 
 session::session(context& ctx, std::string name, int& argc, char** argv) {
-  // The first attempt of the body has taken its options out.
-  thread_local std::vector<char*> words;
-  if (words.empty()) words.assign(argv, argv + argc);
-  if (ctx.attempt() > 1) argc = static_cast<int>(std::ranges::copy(words, argv).out - argv);
+  thread_local std::pair<char**, std::vector<char*>> before;
+  if (ctx.attempt() > 1 && before.first == argv && argc < std::ssize(before.second))
+    argc = static_cast<int>(std::ranges::copy(before.second, argv).out - argv);  // the last attempt took some
+  else
+    before = {argv, {argv, argv + argc}};
   std::vector<named_value> shared;
   auto options = taken_from(argc, argv, shared);
   require_same_values(ctx, shared);

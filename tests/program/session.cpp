@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "engine/context_access.hpp"
+#include "engine/engine.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
@@ -68,6 +70,23 @@ TEST_CASE("a session takes its options and leaves the others") {
     CHECK(self.schedule().to_string() == "guided:min=2");
     CHECK(self.farm().on_error.collects);
     CHECK(self.options().files.report.empty());
+    CHECK(ctx.threads() == 2);
+  });
+}
+
+TEST_CASE("the session of a later attempt finds the options that the first one took") {
+  skel::run_threads(1, [](skel::context& ctx) {
+    command_line all({"--size", "7", "--schedule", "guided:min=2", "--quiet"});
+    for (int const attempt : {1, 2, 3}) {
+      skel::detail::context_access::engine_of(ctx).attempt = attempt;
+      session const self(ctx, "own", all.argc, all.argv.data());
+      CHECK(all.left() == "--size 7");
+      CHECK(self.schedule().to_string() == "guided:min=2");
+      CHECK(self.options().quiet);
+    }
+    command_line other({"--size", "8", "--threads", "2"});
+    session const self(ctx, "own", other.argc, other.argv.data());
+    CHECK(other.left() == "--size 8");
     CHECK(ctx.threads() == 2);
   });
 }
