@@ -71,11 +71,16 @@ bool driver::progress() {
 void driver::hold() {
   auto& carrier = wires_.carrier();
   std::vector<std::pair<int, transport::link::delivery>> held;
+  double ask = 0;
   for (double const since = wires_.now(); carrier.may_be_left() && !carrier.is_over();) {
     double const t = wires_.now();
     last_progress_.store(t, std::memory_order_relaxed);
     farewell_.end_if_left(t - since);
     if (wires_.detector().due(t)) peers_.beat(t);
+    if (t >= ask) {  // those that have gone on answer that they have
+      ask = t + tick_seconds;
+      for (int const r : wires_.lost()) wires_.send_heartbeat(r);
+    }
     carrier.look(t);
     auto a = carrier.receive();
     if (!a) {

@@ -46,6 +46,7 @@ class job {
     std::vector<std::jthread> threads;
     for (int r = 0; r < net_->size(); ++r) threads.emplace_back([&, r] { run_rank(r, body); });
   }
+  void cut_before(int rank) { net_->cut_before(rank); }
   [[nodiscard]] bool is_dead(int rank) const { return net_->is_dead(rank); }
 
  private:
@@ -62,8 +63,9 @@ class job {
   void run_rank(int r, std::function<void(skel::context&, int)> const& body) {
     auto const ended = [this, r, known = std::set<int>()]() mutable {
       std::vector<int> news;
-      for (int other = 0; certain_ && other < net_->size(); ++other)
-        if (other != r && (net_->is_dead(other) || net_->is_dead(r)) && known.insert(other).second)
+      for (int other = 0; other < net_->size(); ++other)
+        if (other != r && ((certain_ && net_->is_dead(other)) || net_->is_dead(r)) &&
+            known.insert(other).second)
           news.push_back(other);
       return news;
     };
@@ -275,4 +277,74 @@ TEST_CASE("results of another call are not taken for those of this one") {
   });
   CHECK(last.sum == right_sum());
   CHECK(again >= tasks);
+}
+
+TEST_CASE("a silent root is left by a majority, and a minority gives up") {
+  for (int const dead : {1, 3}) {
+    CAPTURE(dead);
+    job j(5, true, false);
+    outcome last;
+    std::atomic<int> deaths{0};
+    j.run([&](skel::context& ctx, int rank) {
+      std::uint64_t sum = 0, heard = 0;
+      auto const attempt = ctx.attempt();
+      auto const report = skel::farm(
+          ctx, skel::indices(tasks),
+          [&, attempt, rank](std::uint64_t i) {
+            if (attempt == 1 && rank > 0 && rank < dead && deaths > 0) j.end(rank);
+            return work(i);
+          },
+          skel::schedule::adaptive{},
+          [&](skel::task_id, std::uint64_t x) {
+            sum += x;
+            if (++heard == 100 && attempt == 1) {
+              deaths = 1;
+              j.end(rank);
+            }
+          });
+      if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
+    });
+    CHECK(last.attempt == (dead == 1 ? 2 : 0));
+    if (dead == 1) CHECK(last.sum == right_sum());
+    for (int r = dead; r < 5; ++r) CHECK(j.codes[static_cast<std::size_t>(r)] == (dead == 1 ? 0 : 1));
+  }
+}
+
+// Ranks 0 and 1 on one side, 2 to 4 on the other.
+TEST_CASE("of two sides of a network only the larger one goes on, and the root of the other calls no sink") {
+  job j(5, true, false);
+  outcome last;
+  std::atomic<std::uint64_t> heard_by_first{0};
+  std::atomic<bool> first_has_all{false}, first_has_left{false};
+  j.run([&](skel::context& ctx, int rank) {
+    std::uint64_t sum = 0;
+    auto const hear = [&](skel::task_id, std::uint64_t x) {
+      sum += x;
+      if (rank == 0 && ++heard_by_first == 100) j.cut_before(2);
+    };
+    auto const slow = [](std::uint64_t i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return work(i);
+    };
+    try {
+      auto const report = skel::farm(ctx, skel::indices(2 * tasks), slow, skel::schedule::adaptive{}, hear);
+      if (rank == 0) first_has_all = true;
+      if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
+    } catch (...) {
+      if (rank == 0) first_has_left = true;
+      throw;
+    }
+    if (rank != 2) return;
+    j.cut_before(0);  // the network is whole again, and the first root learns of the others
+    for (int i = 0; i < 800 && !first_has_left; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  });
+  CHECK(last.attempt == 2);
+  CHECK(last.root == 2);
+  CHECK(last.size == 3);
+  CHECK(last.sum != 0);
+  CHECK(first_has_left);
+  CHECK_FALSE(first_has_all);
+  CHECK(heard_by_first < 2 * tasks);
+  CHECK(j.codes == std::vector<int>{1, 1, 0, 0, 0});
 }

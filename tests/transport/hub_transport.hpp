@@ -46,6 +46,11 @@ class network {
     // suspect it again.
     for (auto& box : inbox_) std::erase_if(box, [&](auto const& l) { return l.from == rank; });
   }
+  /// Ranks below `rank` and the others cannot reach each other, until this is 0.
+  void cut_before(int rank) {
+    std::lock_guard const lock(mutex_);
+    cut_ = rank;
+  }
   [[nodiscard]] bool is_dead(int rank) {
     std::lock_guard const lock(mutex_);
     return dead_[static_cast<std::size_t>(rank)];
@@ -57,6 +62,7 @@ class network {
     constexpr auto disks = skel::detail::key_of(skel::detail::part::disks);
     if (head.context() == 0 && head.run() != disks.number && head.sequence != 0) ++control_messages_;
     if (dead_[static_cast<std::size_t>(from)] || dead_[static_cast<std::size_t>(to)]) return;
+    if ((from < cut_) != (to < cut_)) return;
     auto& newest = newest_[static_cast<std::size_t>(from * size() + to)];
     auto due = clock::now();
     if (most_delay_.count() > 0)
@@ -103,6 +109,7 @@ class network {
   std::vector<std::uint64_t> looks_ = std::vector<std::uint64_t>(inbox_.size());
   std::vector<clock::time_point> newest_;
   std::vector<bool> dead_;
+  int cut_ = 0;
   std::uint64_t control_messages_ = 0;
   std::chrono::microseconds most_delay_;
   std::mt19937_64 dice_;
