@@ -32,6 +32,7 @@ void peers::declare_failed() {
 
 std::vector<rank_loss> peers::losses() const {
   std::vector<rank_loss> all;
+  all.reserve(losses_.size());
   for (auto const& [rank, loss] : losses_) all.push_back(loss);
   return all;
 }
