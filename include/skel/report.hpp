@@ -56,7 +56,7 @@ struct group_report {
 /// The checkpoints of a run. A separate thread spends all of these seconds, except
 /// `blocked_seconds` and packing.
 struct checkpoint_report {
-  std::uint64_t restored_tasks = 0;       ///< found in the store and not run again
+  std::uint64_t restored_tasks = 0;       ///< found in the store or remembered, and not run again
   std::uint64_t restored_generation = 0;  ///< the generation that the run resumed from; 0: none
   std::uint64_t saved = 0;                ///< checkpoints that were committed
   std::uint64_t failed = 0;               ///< checkpoints that could not be written
@@ -154,7 +154,7 @@ struct report {
   std::vector<phase_report> phases;          ///< on the root; empty where the skeleton has no phases
   std::optional<part_report> part;           ///< this rank's, of bsp only
   std::optional<group_report> groups;        ///< on the root, of multi_host only
-  std::optional<checkpoint_report> checkpoint;  ///< on the root; empty without checkpoints
+  std::optional<checkpoint_report> checkpoint;  ///< on the root; empty without any of this
 
   /// The special members are compiled in the library: inline, they cost each file 0.02 s.
   report();

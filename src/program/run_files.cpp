@@ -87,9 +87,10 @@ std::string summary_line(report const& run) {
     for (auto const& f : a->at_fault) text += detail::format(", rank {} at fault in task {}", f.rank, f.task);
   }
   if (auto const& c = run.checkpoint) {
-    text += detail::format("; {} restored, {}, {:.2g} % of the time", counted(c->restored_tasks, "task"),
-                           counted(c->saved, "checkpoint"),
-                           run.seconds > 0 ? 100 * c->blocked_seconds / run.seconds : 0.0);
+    text += detail::format("; {} restored", counted(c->restored_tasks, "task"));
+    if (c->saved + c->failed > 0)  // otherwise other ranks remembered them
+      text += detail::format(", {}, {:.2g} % of the time", counted(c->saved, "checkpoint"),
+                             run.seconds > 0 ? 100 * c->blocked_seconds / run.seconds : 0.0);
     if (c->failed > 0) text += detail::format(" ({} failed)", c->failed);
   }
   return text;

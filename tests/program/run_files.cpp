@@ -132,4 +132,10 @@ TEST_CASE("the summary is one line") {
   CHECK(summary_line(outcome.run).ends_with("; 1 task restored, 2 checkpoints, 1 % of the time"));
   outcome.run.checkpoint->failed = 3;
   CHECK(summary_line(outcome.run).ends_with("2 checkpoints, 1 % of the time (3 failed)"));
+  outcome.run.checkpoint = skel::checkpoint_report{.restored_tasks = 7};
+  outcome.run.attempt = 3;
+  outcome.run.losses = {
+      {.rank = 0, .was_root = true}, {.rank = 2}, {.rank = 1, .attempt = 2, .was_root = true}};
+  CHECK(summary_line(outcome.run)
+            .ends_with("; attempt 3, after the loss of the root: rank 0, 1 of the job; 7 tasks restored"));
 }
