@@ -227,8 +227,8 @@ concept neighbouring_bsp_program = bsp_program<P> && requires(P const& p) {
 /// transit at the end of the first superstep after each interval, and when an early end is requested: the
 /// call then ends when they are durable. When a rank is lost, the others
 /// resume without it from the latest checkpoint, which requires `split`, or from the beginning if
-/// there is none. The run ends when the root is lost, after which the body of run_main begins again, or when
-/// one superstep ends rank after rank (bsp_options::max_losses_per_task).
+/// there is none. The run ends when the root is lost, after which the body of run_main may begin again, or
+/// when one superstep ends rank after rank (bsp_options::max_losses_per_task).
 ///
 /// Returns this rank's final state and the report. report::part says which of the states it is: gather()
 /// (skel/gather.hpp) brings them together. A rank that only seemed lost has no part, and its state means
