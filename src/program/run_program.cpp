@@ -48,7 +48,7 @@ void complain(std::string const& program, std::string const& text) {
 
 int run_program(int argc, char** argv, program_info const& info, add_options_function const& add_options,
                 body_function const& body) {
-  return run_main(argc, argv, [&](context& ctx) {
+  auto const run = [&](context& ctx) {
     common_options options;
     CLI::App app(info.description, info.name);
     add_help(app);
@@ -71,7 +71,8 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     }
     if (ctx.is_root()) flush_output();
     return code;
-  });
+  };
+  return run_main(argc, argv, restartable(run));
 }
 
 }  // namespace skel::program

@@ -37,6 +37,8 @@ using body_function = std::function<run_outcome(context&, common_options const&)
 /// SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: no more tasks are handed out. An
 /// interrupted run writes its report but no sample, and its exit code is 1. A run that left tasks out
 /// likewise; it names them, and its exit code is exit_incomplete.
+/// After the loss of the root, all of this happens again on the other ranks (run_main): both functions may
+/// be called several times.
 ///
 ///     int main(int argc, char** argv) {
 ///       std::string scene;
@@ -56,9 +58,12 @@ template <class Options>
 int run_program(int argc, char** argv, program_info const& info, void (*add_options)(CLI::App&, Options&),
                 run_outcome (*body)(context&, common_options const&, Options const&)) {
   Options own;
-  return run_program(
-      argc, argv, info, [&](CLI::App& app) { add_options(app, own); },
-      [&](context& ctx, common_options const& common) { return body(ctx, common, own); });
+  auto const add_anew = [&](CLI::App& app) {
+    own = Options{};
+    add_options(app, own);
+  };
+  return run_program(argc, argv, info, add_anew,
+                     [&](context& ctx, common_options const& common) { return body(ctx, common, own); });
 }
 
 }  // namespace skel::program
