@@ -151,16 +151,17 @@ void run_twice(skel::context& ctx, std::string const& store, test::plan_of_death
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 5)
-    return skel::run_main(argc, argv, [&](skel::context& ctx) {
-      test::plan_of_deaths const p{argv[1], std::strtoull(argv[4], nullptr, 10), ctx.size(), 130ms};
-      std::string const store = argv[3];
-      auto const own = store == "none" ? store : store + "/" + argv[4];
-      if (std::string(argv[2]) == "neighbours")
-        run_twice<beside>(ctx, own, p);
-      else
-        run_twice<counting>(ctx, own, p);
-    });
+  auto const at_random = [&](skel::context& ctx) {
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[4], nullptr, 10), ctx.size(), 130ms,
+                                 ctx.attempt()};
+    std::string const store = argv[3];
+    auto const own = store == "none" ? store : store + "/" + argv[4];
+    if (std::string(argv[2]) == "neighbours")
+      run_twice<beside>(ctx, own, p);
+    else
+      run_twice<counting>(ctx, own, p);
+  };
+  if (argc == 5) return skel::run_main(argc, argv, skel::restartable(at_random));
   if (argc != 3 && argc != 4) return 2;
   std::string const where = argv[1], afterwards = argv[2];
   if (where == "gather")

@@ -44,14 +44,26 @@ TEST_CASE("ranks killed at any moment") {
       }
 }
 
+TEST_CASE("the others begin again when the root is killed, also with another rank, and its successor") {
+  std::uint64_t seed = 1;
+  for (auto const* kind : {"all", "neighbours"})
+    for (auto const* when : {"root", "root", "successor"})
+      test::survives_roots(random_death(when, kind, "none"), when, seed++);
+  test::survives_roots(random_death("root+1", "all", "none"), "root+1", seed++, 5);
+}
+
 TEST_CASE("a long campaign, if SKEL_LONG is set") {
   if (std::getenv("SKEL_LONG") == nullptr) return;
   test::temporary_directory const d;
   char const* const moments[] = {"random", "random", "late", "two", "all"};
   for (std::uint64_t i = 0; i < 400; ++i) {
     auto const where = i % 3 != 0 ? d.file("") : std::string("none");
-    test::survives(random_death(moments[i % 5], i % 2 == 0 ? "all" : "neighbours", where), 100 + 10000 * i,
-                   3 + static_cast<int>(i % 4));
+    char const* const roots[] = {"root", "root+1", "successor"};
+    auto const* const kind = i % 2 == 0 ? "all" : "neighbours";
+    if (i % 4 == 0)
+      test::survives_roots(random_death(roots[i / 4 % 3], kind, "none"), roots[i / 4 % 3], 100 + 10000 * i,
+                           4 + static_cast<int>(i % 3));
+    test::survives(random_death(moments[i % 5], kind, where), 100 + 10000 * i, 3 + static_cast<int>(i % 4));
   }
 }
 

@@ -112,8 +112,9 @@ int main_with_poison(int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
   if (std::string(argv[1]) == "poison") return main_with_poison(argc, argv);
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
-    test::plan_of_deaths const p{argv[1], std::strtoull(argv[4], nullptr, 10), ctx.size(), 240ms};
+  auto const body = [&](skel::context& ctx) {
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[4], nullptr, 10), ctx.size(), 240ms,
+                                 ctx.attempt()};
     tree_text first;
     if (ctx.rank() == p.victim()) first.dies_in = p.when;
     if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
@@ -121,5 +122,6 @@ int main(int argc, char** argv) {
       auto const s = solve_or_tell(ctx, job, argv[2], argv[3], p.when == "all");
       if (ctx.is_root()) test::say_losses(*s.value == expected(tree_text::all), s.report);
     }
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

@@ -13,6 +13,11 @@ std::string command(std::string const& when, std::string const& kind, std::strin
   return std::string(SKEL_LOSSES) + " " + when + " " + kind + " " + source;
 }
 
+void survives_roots(std::string const& when, std::string const& kind, std::string const& source,
+                    std::uint64_t seed, int ranks = 4) {
+  test::survives_roots(command(when, kind, source), when, seed, ranks);
+}
+
 }  // namespace
 
 TEST_CASE("the solution survives a rank killed at random, in every kind that tolerates losses") {
@@ -92,19 +97,25 @@ TEST_CASE("ranks that work on a deadly problem at the same time are lost togethe
   blames("hypercube root combine", 4, "ranks 2 to 3", 1);
 }
 
-TEST_CASE("every survivor of the root's loss exits with one line and code 1") {
-  auto const e = test::run_with_deaths(command("root", "hypercube", "root") + " 1", 3, "1s");
-  CAPTURE(e.out, e.errors);
-  CHECK(e.code == 1);
-  CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_divide_losses: lost the root (rank 0)") == 2);
+TEST_CASE("the others begin again when the root is killed, also with another rank, and its successor") {
+  survives_roots("root", "hypercube", "root", 1);
+  survives_roots("root", "tree", "root", 2);
+  survives_roots("root", "embarrassing", "replicated", 3);
+  survives_roots("successor", "hypercube", "replicated", 4);
+  survives_roots("root+1", "tree", "root", 5, 5);
 }
 
 TEST_CASE("a long campaign, if SKEL_LONG is set") {
   if (std::getenv("SKEL_LONG") == nullptr) return;
-  for (std::uint64_t i = 0; i < 200; ++i)
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    char const* const roots[] = {"root", "root+1", "successor"};
+    if (i % 4 == 0)
+      survives_roots(roots[i / 4 % 3], i % 3 == 0 ? "tree" : "hypercube", "root", 100 + i,
+                     4 + static_cast<int>(i % 3));
     test::survives(command(i % 2 == 0   ? "random"
                            : i % 4 == 1 ? "two"
                                         : "all",
                            i % 3 == 0 ? "tree" : "hypercube", i % 5 == 0 ? "replicated" : "root"),
                    100 + i, 3 + static_cast<int>(i % 4));
+  }
 }

@@ -2,7 +2,7 @@
 // whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated, or on-root for
 // tasks that travel, or audited for a rank that flips bits, which audits must find. WHEN = abort, hang or
 // hang-last (the last task): a task ends every rank that runs it, or does not end, and is left out.
-// hang-root: the root's tasks do not end.
+// hang-root: the first root's tasks do not end.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -38,8 +38,9 @@ bool dies_in_task(test::plan_of_deaths const& p, int rank, std::uint64_t n, std:
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
-    test::plan_of_deaths const p{argv[3], std::strtoull(argv[4], nullptr, 10), ctx.size(), 120ms};
+  auto const body = [&](skel::context& ctx) {
+    test::plan_of_deaths const p{argv[3], std::strtoull(argv[4], nullptr, 10), ctx.size(), 120ms,
+                                 ctx.attempt()};
     skel::farm_options options;
     if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
     bool const audited = std::string(argv[2]) == "audited";
@@ -59,7 +60,8 @@ int main(int argc, char** argv) {
       auto const task = [&](std::uint64_t id) {
         std::this_thread::sleep_for(hangs ? 8ms : 2ms);  // the limit ends while other tasks wait
         if (dying && dies_in_task(p, ctx.rank(), ++done_here, id)) test::die();
-        bool const hangs_here = hangs ? id == bad : p.when == "hang-root" && ctx.is_root();
+        bool const hangs_here =
+            hangs ? id == bad : p.when == "hang-root" && ctx.attempt() == 1 && ctx.is_root();
         if (dying && hangs_here) std::this_thread::sleep_for(1h);
         if (dying && aborts && id == bad) std::abort();
         auto result = work(id);
@@ -85,5 +87,6 @@ int main(int argc, char** argv) {
     if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);
     run(true);
     run(false);  // the survivors continue
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

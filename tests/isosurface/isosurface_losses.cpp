@@ -115,8 +115,9 @@ double bumps(double x, double y, double z) {
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
-    test::plan_of_deaths const p{argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(), 150ms};
+  auto const body = [&](skel::context& ctx) {
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(), 150ms,
+                                 ctx.attempt()};
     auto const open = test::volume(test::counted({14, 13, 25}), bumps);
     auto options = test::order(p.seed % 2 == 0 ? 1 : 3, {-0.3, 0.6});
     options.rows_per_piece = 2;
@@ -145,5 +146,6 @@ int main(int argc, char** argv) {
                          .report;
       if (ctx.is_root()) test::say_losses(test::same(builder.finish(), expected), r);
     }
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

@@ -44,23 +44,28 @@ struct plan_of_deaths {
   std::uint64_t seed = 0;
   int ranks = 1;
   std::chrono::microseconds work{};  ///< the approximate duration of the whole call
+  int attempt = 1;                   ///< of the body (skel::context::attempt)
 
-  /// The rank that dies inside a task if only one does.
+  /// The rank that dies inside a task if only one does; -1 in later attempts.
   [[nodiscard]] int victim() const {
-    return 1 + static_cast<int>(seed % static_cast<std::uint64_t>(ranks - 1));
+    return attempt > 1 ? -1 : 1 + static_cast<int>(seed % static_cast<std::uint64_t>(ranks - 1));
   }
 
   /// The time from the start of the call to the death of `rank`; empty if it survives.
   [[nodiscard]] std::optional<std::chrono::microseconds> lifetime(int rank) const {
     using namespace std::chrono_literals;
-    std::mt19937_64 dice(seed);
+    std::mt19937_64 dice(seed + static_cast<std::uint64_t>(attempt) - 1);
     auto const below = [&](std::int64_t n) {
       return static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(n));
     };
+    bool const again = when == "successor" && attempt == 2;
+    if (attempt > 1) return again && rank == 0 ? std::optional(below(work.count()) * 1us) : std::nullopt;
     int const first = 1 + static_cast<int>(below(ranks - 1));
     int const second = 1 + first % (ranks - 1);
     std::chrono::microseconds const time(below(work.count()));
-    if (rank == 0) return when == "root" ? std::optional(work * 2 / 3) : std::nullopt;
+    bool const root_too = when == "root" || when == "successor" || when == "root+1";
+    if (rank == 0) return root_too ? std::optional(time) : std::nullopt;
+    if (when == "root+1" && rank == first) return time;
     if (when == "random" && rank == first) return time;
     if (when == "late" && rank == first) return 100ms + time / 4;
     if (when == "two" && (rank == first || rank == second)) return time;
@@ -69,13 +74,16 @@ struct plan_of_deaths {
   }
 };
 
-/// Prints "right, lost 2, before 1 3, again 31"; called on the root. Without "before" if no rank was.
+/// Prints "right, lost 2, before 1 3, again 31"; called on the root. Without "before" if no rank was. After
+/// the loss of the root, with the attempt: "right, lost, again 0, attempt 2".
 inline void say_losses(bool right, skel::report const& report) {
   std::printf("%s, lost", right ? "right" : "WRONG");
   for (int const rank : report.lost_ranks) std::printf(" %d", rank);
   if (!report.lost_before.empty()) std::printf(", before");
   for (int const rank : report.lost_before) std::printf(" %d", rank);
-  std::printf(", again %llu\n", static_cast<unsigned long long>(report.tasks_handed_out_again));
+  std::printf(", again %llu", static_cast<unsigned long long>(report.tasks_handed_out_again));
+  if (report.attempt > 1) std::printf(", attempt %d", report.attempt);
+  std::printf("\n");
   std::fflush(stdout);
 }
 

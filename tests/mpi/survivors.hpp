@@ -39,15 +39,39 @@ inline int survives(std::string const& command, std::uint64_t seed, int ranks = 
   return 0;
 }
 
+/// The same where WHEN is "root", "root+1" (with another rank at once) or "successor" (then the next root
+/// too), until roots were lost in time. The last attempt must be right, and so must calls that were complete
+/// before.
+inline void survives_roots(std::string const& command, std::string const& when, std::uint64_t seed,
+                           int ranks = 4) {
+  std::string const attempt = ", attempt " + std::to_string(when == "successor" ? 3 : 2);
+  for (int run = 1; run <= 10; ++run, seed += 1000) {
+    INFO(command << " " << seed << ", " << ranks << " ranks");
+    auto const e = run_with_deaths(command + " " + std::to_string(seed), ranks);
+    CAPTURE(e.out, e.errors);
+    REQUIRE(e.code == 0);
+    REQUIRE(e.out.size() >= 2);
+    for (auto const& line : e.out) CHECK(line.starts_with("right, lost"));
+    if (e.out.size() == 2 && e.out[0].ends_with(attempt) && e.out[1].ends_with(attempt)) return;
+  }
+  FAIL("no root was lost in time: " << command);
+}
+
+/// For WHEN of the programs in groups.
+inline void survive_roots_in_groups(std::string const& when, int size, std::uint64_t seed, int ranks = 4) {
+  survives_roots(in_groups(when, size), when, seed, ranks);
+}
+
 /// If SKEL_LONG is set, runs a program in groups `runs` times: on 3 to 7 ranks, with groups of all sizes.
 inline void campaign_in_groups(int runs) {
   if (std::getenv("SKEL_LONG") == nullptr) return;
-  for (int i = 0; i < runs; ++i)
-    survives(in_groups(i % 3 == 0   ? "random"
-                       : i % 3 == 1 ? "two"
-                                    : "all",
-                       i % 5),
-             100 + static_cast<std::uint64_t>(i), 3 + i % 5);
+  for (int i = 0; i < runs; ++i) {
+    auto const seed = 100 + static_cast<std::uint64_t>(i);
+    char const* const moments[] = {"random", "two", "all"};
+    char const* const roots[] = {"root", "root+1", "successor"};
+    survives(in_groups(moments[i % 3], i % 5), seed, 3 + i % 5);
+    survive_roots_in_groups(roots[i % 3], i % 5, seed, 4 + i % 4);
+  }
 }
 
 /// Suspects ranks after less time than a task takes on a busy machine, so ranks are often suspected and heard

@@ -38,8 +38,9 @@ struct deadly_slices : groups::slices {
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
-    test::plan_of_deaths const p{argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(), 250ms};
+  auto const body = [&](skel::context& ctx) {
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(), 250ms,
+                                 ctx.attempt()};
     deadly_slices first;
     first.read_time = 3ms;
     first.process_time = 6ms;
@@ -54,5 +55,6 @@ int main(int argc, char** argv) {
       auto const r = skel::multi_host(ctx, 24, *job, std::ref(out), how).report;
       if (ctx.is_root()) test::say_losses(out.text == job->expected(24), r);
     }
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

@@ -1,7 +1,5 @@
 // Real SIGKILLs during multi_host: the output is the same. A run counts only if a loss was detected, and
 // pieces or a share went to another rank.
-#include <algorithm>
-
 #include "catch.hpp"
 #include "mpi/survivors.hpp"
 
@@ -17,11 +15,10 @@ TEST_CASE("ranks killed at random: one, two at once, all but the root") {
   test::survives(test::in_groups("all", 2), 4);
 }
 
-TEST_CASE("the loss of the root ends every survivor with one line and exit code 1") {
-  auto const e = test::run_with_deaths(test::in_groups("root", 1) + " 1", 3, "1s");
-  CAPTURE(e.out, e.errors);
-  CHECK(e.code == 1);
-  CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_group_losses: lost the root (rank 0)") == 2);
+TEST_CASE("the others begin again when the root is killed, also with another rank, and its successor") {
+  for (int const size : {1, 2, 4}) test::survive_roots_in_groups("root", size, 1);
+  test::survive_roots_in_groups("successor", 2, 2);
+  test::survive_roots_in_groups("root+1", 2, 3, 5);
 }
 
 TEST_CASE("a long campaign, on request") { test::campaign_in_groups(150); }

@@ -43,8 +43,9 @@ struct tree {
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
-    test::plan_of_deaths const p{argv[1], std::strtoull(argv[2], nullptr, 10), ctx.size(), 250ms};
+  auto const body = [&](skel::context& ctx) {
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[2], nullptr, 10), ctx.size(), 250ms,
+                                 ctx.attempt()};
     auto const root = skel::on_root([] { return std::vector<node>{node{}}; });
     tree first;
     first.dies_in_first = p.when == "first" && ctx.rank() == p.victim();
@@ -54,5 +55,6 @@ int main(int argc, char** argv) {
       auto const all = skel::ring_steal(ctx, root, job);
       if (ctx.is_root()) test::say_losses(all.value == tree::nodes, all.report);
     }
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

@@ -33,11 +33,11 @@ std::uint64_t by_mpi(skel::context& team, std::uint64_t i) {
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+  auto const body = [&](skel::context& ctx) {
     bool const throws = std::string(argv[1]) == "throws";
     bool const mpi = throws || std::string(argv[1]) == "mpi";
     test::plan_of_deaths const p{mpi ? "first" : argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(),
-                                 120ms};
+                                 120ms, ctx.attempt()};
     int const size = std::atoi(argv[2]);
     skel::farm_options options;
     options.max_losses_per_task = 0;  // the same task may run on several ranks that die
@@ -68,5 +68,6 @@ int main(int argc, char** argv) {
     if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);
     run(true);
     run(false);  // the survivors continue
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

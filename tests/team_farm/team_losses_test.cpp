@@ -25,6 +25,13 @@ TEST_CASE("two ranks at once, and all but the root, in teams") {
   survives("all", 2, 8, 4);
 }
 
+TEST_CASE("the others begin again when the root is killed, also with another rank, and its successor") {
+  test::survive_roots_in_groups("root", 2, 1);
+  test::survive_roots_in_groups("root", 0, 2, 5);
+  test::survive_roots_in_groups("successor", 2, 3, 5);
+  test::survive_roots_in_groups("root+1", 3, 4, 5);
+}
+
 TEST_CASE("a time limit ends ranks whose own MPI calls wait for a lost rank") {
   // With ULFM, there are no communicators of new teams after a loss (docs/reference/teams.md).
   ::setenv("SKEL_ULFM", "no", 1);
