@@ -263,6 +263,9 @@ void program_run::render_whole(loaded_volume const& volume, int number) {
 
 /// The root reads commands, the others wait for its orders.
 void program_run::each_in_session() {
+  if (options_.session == "-" && ctx_.attempt() > 1)
+    throw skel::error(
+        "--session: the rank that read the commands from standard input is lost, expected --session=FILE");
   std::optional<session_console> console;
   if (ctx_.is_root()) console.emplace(options_);
   auto const next = [&] { return console->next([&] { return ctx_.stop_requested(); }); };
