@@ -41,12 +41,14 @@ class atomic_file {
  private:
   [[noreturn]] void fail(int code) const;
   void open_temporary(unsigned mode);
+  void name_temporary();
   void flush();
   void discard() noexcept;
 
   std::string path_;       // as the user gave it; error messages name it
   std::string target_;     // the target of the rename: path_ with symbolic links resolved
-  std::string temporary_;  // empty: path_ is written directly
+  std::string temporary_;  // empty: path_ is written directly, or the temporary file has no name yet
+  bool nameless_ = false;
   int descriptor_ = -1;
   std::vector<std::byte> buffer_;
 };

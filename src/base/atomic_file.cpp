@@ -40,6 +40,8 @@ std::string temporary_name(std::string const& target) {
          name.substr(0, 100);
 }
 
+std::string by_descriptor(int file) { return "/proc/self/fd/" + std::to_string(file); }
+
 }  // namespace
 
 atomic_file::atomic_file(std::string path) : path_(std::move(path)), target_(path_) {
@@ -68,6 +70,14 @@ atomic_file::atomic_file(std::string path) : path_(std::move(path)), target_(pat
 atomic_file::~atomic_file() { discard(); }
 
 void atomic_file::open_temporary(unsigned mode) {
+  // A file without a name vanishes with its process. Not all file systems have them.
+  auto const slash = target_.rfind('/');
+  auto const directory = slash == std::string::npos ? std::string(".") : target_.substr(0, slash + 1);
+  descriptor_ = ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (descriptor_ >= 0 && ::access(by_descriptor(descriptor_).c_str(), F_OK) != 0)
+    ::close(std::exchange(descriptor_, -1));
+  nameless_ = descriptor_ >= 0;
+  if (nameless_) return;
   // A process on another host with the same file system may have this process number: uses O_EXCL
   // and tries the next name.
   constexpr int attempts = 100;
@@ -77,6 +87,21 @@ void atomic_file::open_temporary(unsigned mode) {
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
   if (descriptor_ >= 0) return;
+  int const code = errno;
+  temporary_.clear();
+  fail(code);
+}
+
+// A link cannot replace a file, but a rename can.
+void atomic_file::name_temporary() {
+  constexpr int attempts = 100;
+  auto const unnamed = by_descriptor(descriptor_);
+  for (int attempt = 0; nameless_ && attempt < attempts; ++attempt) {
+    temporary_ = temporary_name(target_);
+    nameless_ = ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0;
+    if (nameless_ && errno != EEXIST) break;
+  }
+  if (!nameless_) return;
   int const code = errno;
   temporary_.clear();
   fail(code);
@@ -108,6 +133,7 @@ void atomic_file::flush() {
 void atomic_file::commit() {
   if (descriptor_ < 0) throw std::logic_error("atomic_file: committed twice");
   flush();
+  name_temporary();
   // Network file systems report a full disk only here.
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail(errno);
   if (temporary_.empty()) return;
