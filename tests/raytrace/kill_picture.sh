@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The picture is the same when ranks are killed from outside, as from another terminal:
 #   kill_picture.sh SKEL_MPIEXEC SKEL_RAYTRACE SCHEDULE...
-# Exit code 1 if the bytes differ, the run fails, or no loss occurred while lines were missing.
+# Victims before a slash are killed together, those after it in the attempt that follows the loss of the root. Exit code 1
+# if the bytes differ, the run fails, a hidden file is left, or no loss occurred while lines were missing.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
@@ -10,9 +11,9 @@ shift 2
 own_folder
 picture=(--scene balls:4 --size 1400x1400 --threads 1 --quiet --progress never)
 
-wait_for_preview() { # waits until the first lines exist
+wait_for_preview() { # waits until the first lines exist, or the job has ended
   for _ in $(seq 600); do
-    [ -e "$folder/preview.ppm" ] && break
+    if [ -e "$folder/preview.ppm" ] || ! kill -0 $launcher 2>/dev/null; then break; fi
     sleep 0.02
   done
 }
@@ -20,7 +21,7 @@ wait_for_preview() { # waits until the first lines exist
 "$program" "${picture[@]}" -o "$folder/alone.ppm"
 seen=0
 for schedule in "$@"; do
-  for victims in 1 "2 3"; do
+  for victims in 1 "2 3" 0 "0 2" 0/1; do
     for _ in 1 2 3 4 5 6; do # repeated if the kill came too late
       rm -f "$folder/preview.ppm" "$folder/report.json" "$folder/ranks.ppm"
       SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${picture[@]}" --schedule "$schedule" \
@@ -28,7 +29,12 @@ for schedule in "$@"; do
       launcher=$!
       wait_for_preview
       # shellcheck disable=SC2086  # words
-      kill_ranks "--preview $folder/preview.ppm" $victims
+      kill_ranks "--preview $folder/preview.ppm" ${victims%/*}
+      if [[ $victims == */* ]]; then
+        rm -f "$folder/preview.ppm"
+        wait_for_preview
+        kill_ranks "--preview $folder/preview.ppm" "${victims#*/}"
+      fi
       if ! wait $launcher; then
         echo "$schedule, ranks $victims killed: exit code not 0" >&2
         cat "$folder/errors" >&2
@@ -37,6 +43,21 @@ for schedule in "$@"; do
       if ! cmp "$folder/alone.ppm" "$folder/ranks.ppm"; then
         echo "$schedule, ranks $victims killed: another picture" >&2
         exit 1
+      fi
+      if compgen -G "$folder/.skel-*"; then
+        echo "$schedule, ranks $victims killed: a temporary file is left" >&2
+        exit 1
+      fi
+      if [[ $victims == 0* ]]; then # its successor counts the attempts
+        attempt=$(grep -o '"attempt": [0-9]*' "$folder/report.json" | head -n 1 || true)
+        echo "$schedule, ranks $victims killed: ${attempt:-attempt 1}"
+        expected=2
+        [[ $victims == */* ]] && expected=3
+        if [ "${attempt##* }" = $expected ]; then
+          seen=$((seen + 1))
+          break
+        fi
+        continue
       fi
       lost=$(tr -d ' \n' <"$folder/report.json" | grep -o '"lost_ranks":\[[0-9,]*\]')
       again=$(grep -o '"tasks_handed_out_again": [0-9]*' "$folder/report.json")
@@ -48,5 +69,5 @@ for schedule in "$@"; do
     done
   done
 done
-echo "$seen losses of $(($# * 2)) seen with lines missing"
-[ $seen -eq $(($# * 2)) ]
+echo "$seen losses of $(($# * 5)) seen with lines missing"
+[ $seen -eq $(($# * 5)) ]
