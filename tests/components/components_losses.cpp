@@ -1,9 +1,10 @@
 // Reads a file in shares and finds components, twice, with a rank that kills itself: components_losses
-// WHEN NAME SEED. WHEN is "read" (before it reads its share) or "solve"; the ending of NAME is the
-// format. The root prints the lost ranks and whether the labels are right. components_losses_test.cpp starts
-// it.
+// WHEN NAME SEED. WHEN is "read" (before it reads its share) or "solve", or with "root-" before it, for the
+// first root; the ending of NAME is the format. The root prints the lost ranks and whether the labels are
+// right. components_losses_test.cpp starts it.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -38,15 +39,18 @@ std::string content_of(std::vector<edge> const& edges, std::string const& name) 
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
-  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+  std::string former;  // the file of a root that is lost
+  auto const body = [&](skel::context& ctx) {
     std::string const when = argv[1], name = argv[2];
-    test::plan_of_deaths const p{when, std::strtoull(argv[3], nullptr, 10), ctx.size(), {}};
+    test::plan_of_deaths const p{when, std::strtoull(argv[3], nullptr, 10), ctx.size(), {}, ctx.attempt()};
     auto const edges = reference::edges_of(parse_graph("uniform:n=30000,m=27000"));
     std::optional<files::temporary> file;
+    if (ctx.is_root()) std::remove(former.c_str());
     if (ctx.is_root()) file.emplace(name, content_of(edges, name));
     auto const path = skel::broadcast(ctx, skel::on_root([&] { return file->path(); })).value;
-    bool const dies = ctx.rank() == p.victim();
-    if (dies && when == "read") test::die();
+    former = *path;
+    bool const dies = when.starts_with("root-") ? ctx.is_root() && p.attempt == 1 : ctx.rank() == p.victim();
+    if (dies && when.ends_with("read")) test::die();
     skel::any_division const kind("hypercube");
     auto const graph = read_distributed(ctx, *path, 30000, kind);
     for (bool const first : {true, false}) {
@@ -61,5 +65,6 @@ int main(int argc, char** argv) {
       auto const expected = reference::labels(edges, 30000);
       test::say_losses(std::equal(labels.begin(), labels.end(), expected.begin(), expected.end()), found.run);
     }
-  });
+  };
+  return skel::run_main(argc, argv, skel::restartable(body));
 }

@@ -7,3 +7,8 @@ TEST_CASE("another rank reads the share of a lost rank, of any kind of file") {
     for (std::string const when : {"read", "solve"})
       test::survives(std::string(SKEL_LOSSES) + " " + when + " " + name, 1);
 }
+
+TEST_CASE("the others begin again when the root is killed") {
+  for (std::string const when : {"root-read", "root-solve"})
+    test::survives_roots(std::string(SKEL_LOSSES) + " " + when + " l.el.gz", "root", 1);
+}
