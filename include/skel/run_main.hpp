@@ -66,9 +66,10 @@ int exit_code_of_body(Body& body, context& ctx) {
 ///
 ///     return skel::run_main(argc, argv, skel::restartable([&](skel::context& ctx) { ... }));
 ///
-/// A body that is not marked ends on every rank with code 1. The same happens if at most half of the ranks
-/// are left and it is not certain that the others have ended. docs/reference/failure-contract.md says what a
-/// body that runs twice must not do.
+/// A body that is not marked ends on every rank with code 1, and so does one that has begun a call with
+/// checkpoints, from which a later run goes on. The same happens if at most half of the ranks are left and it
+/// is not certain that the others have ended. docs/reference/failure-contract.md says what a body that runs
+/// twice must not do.
 ///
 /// The body returns nothing or an int. The exit code on every rank is that of the lowest rank whose
 /// body returned a nonzero code. A failure takes precedence.
