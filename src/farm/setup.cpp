@@ -49,7 +49,10 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
     options.audit = 1;
   check_choices();
   again = context_access::engine_of(ctx).attempt > 1;
-  recalls = again && traits.tasks && options.audit == 0 && !forms_teams(traits, options, size);
+  // A team may be given other work in another attempt, when it has other processes, too.
+  remembers = context_access::is_observed(ctx) && traits.tasks && options.audit == 0 &&
+              !forms_teams(traits, options, size);
+  recalls = again && remembers;
   if (options.task.cost) {
     costs = costs_of(options.task.cost, *traits.tasks);
     costly = count_costly(ctx.threads());

@@ -29,6 +29,7 @@ struct farm_setup {
   std::uint64_t window_bytes = 0;  ///< of the open tasks, on the root; 0: no limit
   std::vector<double> costs;  ///< of each task, by its number in the list; the average is 1; empty: unknown
   bool again = false;         ///< the body runs once more, after the loss of the root
+  bool remembers = false;     ///< the ranks keep their results for another attempt
   bool recalls = false;       ///< the ranks may remember results of an earlier attempt, and send these first
   std::uint64_t costly = 0;   ///< number of tasks so costly that no other is to wait for one on its rank
 
