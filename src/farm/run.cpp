@@ -53,6 +53,16 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   resize_window();
 }
 
+// What this rank has not sent to a root that is lost.
+farm_run::~farm_run() {
+  std::lock_guard const lock(engine_.mutex());
+  if (is_root() || !engine_.farewell().view_ended() || unsent_.empty()) return;
+  auto const bad = thrown_by([&] {
+    auto const batch = unsent_.take_packed();
+    remember(batch.ranges, batch.packed.bytes());
+  });
+}
+
 void farm_run::begin(std::unique_lock<std::mutex>& lock) {
   if (in_place_) {
     lock.unlock();
@@ -82,7 +92,7 @@ void farm_run::recall() {
 
 // In case the root is lost with what it has received.
 void farm_run::remember(range_list const& ranges, std::span<std::byte const> packed) {
-  if (!engine_.memory || recalling_ || setup_.options.audit > 0) return;
+  if (!setup_.remembers || !engine_.memory || recalling_) return;
   double busy = 0;
   for (unsigned t = 0; t < threads_; ++t) busy += measures_[t].busy;
   auto const share = static_cast<double>(count_tasks(ranges)) / static_cast<double>(measures_.tasks_run());
@@ -121,7 +131,17 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   double const busy = threads_at_work_.take_busy(thread);
   measures_[thread].busy += busy;
   member_.measured(setup_.cost_of({q.range.first, q.done, q.range.stride}, work_), busy);
-  if (!over_) hand_in(thread, std::move(q));  // otherwise the call has failed, and no role takes the results
+  if (!over_)
+    hand_in(thread, std::move(q));
+  else
+    keep(std::move(q));
+}
+
+// The call has failed, and no role takes the results: only the same call in the next attempt may.
+void farm_run::keep(farm_threads::quantum q) {
+  if (is_root() || q.done == 0 || q.error || !setup_.remembers) return;
+  q.batch.ranges = {q.range.take_front(q.done)};
+  auto const bad = thrown_by([&] { unsent_.add(std::move(q.batch)); });
 }
 
 void farm_run::hand_in(unsigned thread, farm_threads::quantum q) {

@@ -23,6 +23,7 @@ class unsent_results {
   /// Batch by batch, for the root itself, since objects cannot be joined.
   [[nodiscard]] std::vector<result_batch> take_all() { return std::exchange(batches_, {}); }
   [[nodiscard]] task_id first_task() const { return batches_.front().ranges.front().first; }
+  [[nodiscard]] bool empty() const { return batches_.empty(); }
   void clear() { batches_.clear(); }
 
  private:

@@ -380,3 +380,64 @@ TEST_CASE("a job with checkpoints ends with its root, and a later one resumes") 
     for (int r = 1; r < 3; ++r) CHECK(j.codes[static_cast<std::size_t>(r)] == (resumes ? 0 : 1));
   }
 }
+
+TEST_CASE("results that wait to be sent are remembered, and those of tasks that run while the root dies") {
+  std::uint64_t const own = tasks / 4;  // tasks that the root is dealt
+  for (bool const reduced : {false, true}) {
+    CAPTURE(reduced);
+    job j(4);
+    outcome last;
+    std::atomic<std::uint64_t> by_others{0}, again{0};
+    j.run([&](skel::context& ctx, int rank) {
+      auto const first = ctx.attempt() == 1;
+      auto const task = [&, first, rank](std::uint64_t i) {
+        if (first && rank == 0) {
+          while (by_others < tasks - own) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          j.end(rank);
+        }
+        ++(first ? by_others : again);
+        return work(i);
+      };
+      skel::farm_options options;
+      options.results.concentrated = true;
+      std::uint64_t sum = 0;
+      skel::result<void> report;
+      if (reduced)
+        report = skel::farm(ctx, skel::indices(tasks), task, skel::schedule::blocks{},
+                            skel::reduced(sum, std::plus<>{}), options);
+      else
+        report = skel::farm(
+            ctx, skel::indices(tasks), task, skel::schedule::blocks{},
+            [&](skel::task_id, std::uint64_t x) { sum += x; }, options);
+      if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
+    });
+    CHECK(last.attempt == 2);
+    CHECK(last.sum == right_sum());
+    CHECK(again == own);
+  }
+}
+
+TEST_CASE("results of a team are not taken for those of another one") {
+  job j(5);
+  outcome last;
+  j.run([&](skel::context& ctx, int rank) {
+    auto const attempt = ctx.attempt();
+    auto const team = ctx.rank() < 2 ? std::vector{0, 1} : std::vector{2, 3};
+    std::uint64_t sum = 0;
+    if (ctx.rank() < 4) {
+      auto own = ctx.team(team);
+      (void)skel::farm(
+          own, skel::indices(50), [&](std::uint64_t i) { return work(i) * static_cast<unsigned>(attempt); },
+          skel::schedule::adaptive{}, [&](skel::task_id, std::uint64_t x) { sum += x; }, serving());
+    }
+    (void)skel::farm(ctx, skel::indices(10), work, skel::schedule::adaptive{},
+                     [&](skel::task_id, std::uint64_t) {
+                       if (attempt == 1) j.end(rank);
+                     });
+    if (ctx.is_root()) last.set(ctx, rank, sum, {});
+  });
+  CHECK(last.attempt == 2);
+  std::uint64_t right = 0;
+  for (std::uint64_t i = 0; i < 50; ++i) right += 2 * (i + 1) * 0x9e3779b97f4a7c15U;
+  CHECK(last.sum == right);
+}

@@ -42,6 +42,7 @@ void accepted_results::record_merged(range_list const& ranges, farm_book& book, 
     record(ranges, book, out);
     return;
   }
+  if (!book.dealer.dealt()) return;  // they have not been given yet
   book.put_back_missing(book.tasks.not_recorded(ranges));
   book.serve_all(out);
   book.push(out);
