@@ -336,6 +336,13 @@ void farm_run::describe(observe::progress_state& s, bool last) const {
   s.done = std::max(s.done, results_.recorded());  // most of them wait for the sink
 }
 
+void farm_run::count_remembered(report& r) const {
+  auto const n = root_role_ ? root_role_->book().remembered : 0;
+  if (n == 0) return;
+  if (!r.checkpoint) r.checkpoint.emplace();
+  r.checkpoint->restored_tasks += n;
+}
+
 std::string farm_run::member_state() const {
   return detail::format("{} queued, {} running, {} finished and not sent{}", member_.held().queued(),
                         count_tasks(member_.held().running()), member_.held().done(),

@@ -34,6 +34,8 @@ class farm_run final : public farm_call<farm_protocol> {
   farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
   ~farm_run() override;
 
+  /// After the run: results of an earlier attempt count as restored.
+  void count_remembered(report& r) const;
   /// After the run: warns of a task whose result depends on the rank.
   void check_ranks(report const& r);
 

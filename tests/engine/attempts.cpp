@@ -190,6 +190,8 @@ TEST_CASE("what the other ranks computed for a root that died is not computed ag
       CHECK(last.sum == right_sum());
       CHECK(again <= (remembers ? tasks - 300 : tasks));
       if (!remembers) CHECK(again >= tasks);
+      auto const& restored = last.report.checkpoint;
+      CHECK((restored ? restored->restored_tasks : 0) == (remembers ? tasks - again : 0));
     }
 }
 

@@ -128,6 +128,7 @@ range_list farm_book::record(task_range const& range) {
   for (auto const& r : fresh) {
     // The task may be back in the pool and not yet given again.
     if (again > 0 || recalled_) dealer.pool().remove(r, tasks.recorded());
+    if (recalled_ && !dealer.dealt()) remembered += r.count;
     failed.settle(r);
   }
   return fresh;

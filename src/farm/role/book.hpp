@@ -72,9 +72,10 @@ struct farm_book {
   farm_losses losses;
   failed_tasks failed;
   results_spacing spacing;
-  std::uint64_t again = 0;   ///< number of tasks that were given again
-  std::uint64_t copies = 0;  ///< number of copies of running tasks that other ranks were given
-  double now = 0;            ///< seconds
+  std::uint64_t again = 0;       ///< number of tasks that were given again
+  std::uint64_t copies = 0;      ///< number of copies of running tasks that other ranks were given
+  std::uint64_t remembered = 0;  ///< number of results of an earlier attempt
+  double now = 0;                ///< seconds
 
  private:
   void give(farm_actions& out);
