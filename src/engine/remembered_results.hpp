@@ -12,9 +12,9 @@
 
 namespace skel::detail {
 
-/// What this process has computed in farms, packed as it was sent to the root. When the body runs again, the
-/// same call (its place in the body and its hash) need not compute this once more. The oldest results go
-/// when there are too many. Requires the engine's lock.
+/// What this process has computed in farms, and its units in multi_host, packed as it was sent to the root.
+/// When the body runs again, the same call (its place in the body and its hash) need not compute this once
+/// more. The oldest results go when there are too many. Requires the engine's lock.
 class remembered_results {
  public:
   struct piece {

@@ -7,6 +7,7 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
+#include "engine/remembered_results.hpp"
 
 namespace skel::detail {
 
@@ -60,14 +61,45 @@ group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
+  recall();
   tell(member_, &member::begin);
   if (root_role_) tell(*root_role_, &root_role::begin);
 }
 
+// What this rank remembers of the same call in an earlier attempt.
+void group_run::recall() {
+  if (!setup_.recalls || !engine_.memory) return;
+  for (auto const* const p : engine_.memory->of(entry_.key, call_.hash())) {
+    recalled_ = p->bytes;
+    send(root_, msg::unit_done{.unit = p->ranges.front().first});
+  }
+  recalled_ = {};
+}
+
 // --- messages
 
+transport::packet group_run::pack(int /*to*/, message const& m) {
+  auto const* const done = std::get_if<msg::unit_done>(&m);
+  transport::packet body;
+  if (!recalled_.empty())
+    body.body().insert(body.body().end(), recalled_.begin(), recalled_.end());
+  else
+    body = hold_.pack(m);
+  if (done == nullptr || !recalled_.empty() || !setup_.remembers || !engine_.memory) return body;
+  // In case the root is lost with it. A unit takes as long as this host's units did on average.
+  ++units_done_;
+  engine_.memory->add(entry_.key, call_.hash(), {{done->unit, 1, 1}}, body.bytes(),
+                      (now() - measures_.began()) / static_cast<double>(units_done_));
+  return body;
+}
+
 void group_run::send_to_self(group_message& m) {
-  auto with = hold_.load(m);
+  if (recalled_.empty()) {
+    auto with = hold_.load(m);
+    return push_to_self(std::move(m), std::move(with));
+  }
+  auto whole = pack(rank_, m);
+  auto with = hold_.unload(m, whole.bytes(), whole);
   push_to_self(std::move(m), std::move(with));
 }
 
@@ -307,6 +339,7 @@ void group_run::describe(report& r) const {
       o.measures.preload ? ",preload=yes" : "", o.measures.host_helps ? "" : ",host=serves");
   if (!root_role_) return;
   r.lost_ranks = lost_ranks();
+  if (auto const n = root_role_->recalled(); n > 0) r.checkpoint.emplace().restored_tasks = n;
   r.tasks_handed_out_again = clock_.taken_back + host_.units().taken_back() + root_role_->taken_over();
   group_report g;
   for (auto const& p : root_role_->plan()) g.sizes.push_back(p.ranks);

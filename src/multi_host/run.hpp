@@ -56,8 +56,9 @@ class group_run final : public protocol_run<group_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
+  void recall();
   void send_to_self(message& m);
-  [[nodiscard]] transport::packet pack(int /*to*/, message const& m) { return hold_.pack(m); }
+  [[nodiscard]] transport::packet pack(int to, message const& m);
   [[nodiscard]] group_cargo unpack(int /*from*/, message const& m, std::span<std::byte const> body,
                                    transport::packet& whole) {
     return hold_.unload(m, body, whole);
@@ -110,8 +111,10 @@ class group_run final : public protocol_run<group_protocol> {
   piece_runner pieces_;
   piece_pace pace_;
   std::vector<thread_state> state_;
-  unsigned inside_ = 0;            // threads in the user's functions
-  std::uint64_t pieces_told_ = 0;  // of this rank, to the root's watchdog
+  std::span<std::byte const> recalled_{};  // while this unit of an earlier attempt is sent
+  std::uint64_t units_done_ = 0;           // of this host
+  unsigned inside_ = 0;                    // threads in the user's functions
+  std::uint64_t pieces_told_ = 0;          // of this rank, to the root's watchdog
 };
 
 }  // namespace skel::detail

@@ -7,6 +7,7 @@
 #include "base/format.hpp"
 #include "call/power_probe.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "skel/error.hpp"
 
@@ -16,6 +17,9 @@ group_setup::group_setup(context const& ctx, std::uint64_t number, multi_host_op
                          int root_rank)
     : options(with), units(number), size(ctx.size()), rank(ctx.rank()), root(root_rank) {
   check_choices();
+  // A team may be given other work in another attempt.
+  remembers = context_access::is_observed(ctx) && !sink_on_hosts();
+  recalls = remembers && context_access::engine_of(ctx).attempt > 1;
 }
 
 void group_setup::check_choices() const {
@@ -107,7 +111,8 @@ role::group_root_config group_setup::root_config(group_work const& work) const {
           role::default_left_alone,
           sink_on_hosts() ? 0 : o.sink_cost,
           o.measures.read_ahead,
-          o.max_losses_per_task};
+          o.max_losses_per_task,
+          recalls};
 }
 
 }  // namespace skel::detail

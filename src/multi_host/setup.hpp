@@ -52,6 +52,8 @@ struct group_setup {
   int size = 1;  ///< ranks of the context
   int rank = 0;
   int root = 0;
+  bool remembers = false;  ///< hosts keep the results of their units for another attempt
+  bool recalls = false;    ///< and may have some of an earlier one
 
   /// Throws usage_error for contradictory options, on all ranks, before any message is sent.
   group_setup(context const& ctx, std::uint64_t number, multi_host_options const& with, int root_rank);

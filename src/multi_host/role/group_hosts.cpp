@@ -54,7 +54,7 @@ void group_hosts::lead(group_table& table, int g, group_actions& out) {
   x.led.opened = false;
   x.led.end = x.led.alone ? first + 1 : x.end;
   for (auto u = first; u < x.led.end; ++u)
-    if (!x.led.alone && suspects_.contains(u)) x.led.end = u;
+    if (!x.led.alone && (suspects_.contains(u) || (skips_ && table.has_result(u)))) x.led.end = u;
   if (x.led.alone) suspects_.given(first, x.host);
   out.push_back(act::send{x.host, group_msg::lead{x.term,
                                                   {first, x.led.end, x.led.alone, x.led.end < x.end},

@@ -51,7 +51,7 @@ class unit_suspects {
 class group_hosts {
  public:
   group_hosts() = default;
-  explicit group_hosts(group_root_config const& config) : suspects_(config) {}
+  explicit group_hosts(group_root_config const& config) : suspects_(config), skips_(config.recalled) {}
 
   /// Appoints the planned leaders. `waits`: hosts hand out no pieces before each has read its first unit.
   void begin(group_table& table, std::vector<group_plan> const& plan, bool waits, group_actions& out);
@@ -75,6 +75,7 @@ class group_hosts {
   [[nodiscard]] rank_id candidate(group_table const& table, int g) const;
 
   unit_suspects suspects_;
+  bool skips_ = false;  // units with results; otherwise these are few, and reading anew may cost more
   term_id terms_ = 0;
   std::uint64_t taken_over_ = 0;
   bool gone_ = false;

@@ -55,6 +55,12 @@ std::uint64_t group_table::first_unrecorded(group const& g) const {
   return u;
 }
 
+std::uint64_t group_table::left_behind(group const& g) const {
+  std::uint64_t n = 0;
+  for (auto u = g.led.end; u < g.end; ++u) n += recorded_.contains(u) ? 0 : 1;
+  return n * whole_unit;
+}
+
 std::uint64_t group_table::recorded_of(group const& g) const {
   std::uint64_t n = 0;
   for (auto u = g.first; u < g.end; ++u) n += recorded_.contains(u) ? 1 : 0;

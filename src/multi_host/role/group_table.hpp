@@ -34,6 +34,9 @@ struct group_root_config {
   double sink_cost = 0;      ///< per unit on the root, as a share of the time to read and process it
   unsigned read_ahead = 1;   ///< of hosts: at most read_ahead + 2 units are open
   unsigned most_losses = 2;  ///< of hosts with the same unit open, before it is blamed; 0: never
+  /// Ranks may have results of units already, which they send under term 0 before they say hello: wait until
+  /// every rank has, and let hosts read only the other units.
+  bool recalled = false;
 };
 
 inline constexpr int no_group = -1;
@@ -96,6 +99,8 @@ class group_table {
   [[nodiscard]] bool hosted(group const& g) const { return g.host != no_rank && members_[g.host].alive; }
   [[nodiscard]] bool takes_ranks(group const& g) const;
   [[nodiscard]] std::uint64_t first_unrecorded(group const& g) const;
+  /// Work that a group's host does not know of yet.
+  [[nodiscard]] std::uint64_t left_behind(group const& g) const;
   [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
   [[nodiscard]] bool has_result(std::uint64_t unit) const { return recorded_.contains(unit); }
   /// The living ranks that work for a group.

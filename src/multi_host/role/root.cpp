@@ -179,10 +179,10 @@ void rank_moves::employ_hosts(group_table& table, group_actions& out) {
 
 // --- groups are formed
 
-// Whether all powers are known, if they are measured.
+// Whether all powers are known, if they are measured, and all that is remembered.
 bool group_root::ready() const {
   auto const& all = table_.members();
-  return !config_.measures_power ||
+  return (!config_.measures_power && !config_.recalled) ||
          std::all_of(all.begin(), all.end(), [](auto const& m) { return m.hello || !m.alive; });
 }
 
@@ -282,7 +282,7 @@ void group_root::on(rank_id from, call_message const& m, group_actions& out) {
 void group_root::on(rank_id from, group_msg::left const& m, group_actions& out) {
   if (auto const g = table_.led_by(from, m.term)) {
     auto& x = table_.of(*g);
-    x.now.left = m.amount + (x.end - x.led.end) * whole_unit;
+    x.now.left = m.amount + table_.left_behind(x);
     x.now.suspects = m.suspects;
   }
   advance(out);
@@ -311,6 +311,7 @@ void group_root::on(rank_id from, group_msg::unit_done const& m, group_actions& 
     out.push_back(
         fail{fail::reason::protocol, "rank " + std::to_string(from) + " names units that do not exist"});
   } else if (table_.record(m.unit)) {
+    recalled_ += m.term == 0 ? 1 : 0;
     hosts_.suspects().acquit(m.unit);
     out.push_back(act::record{m.unit});
   }

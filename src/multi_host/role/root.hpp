@@ -86,6 +86,8 @@ class group_root {
   [[nodiscard]] std::uint64_t split() const { return moves_.split(); }
   /// Number of shares that another rank took over from a lost host.
   [[nodiscard]] std::uint64_t taken_over() const { return hosts_.taken_over(); }
+  /// Number of units whose results a rank remembered.
+  [[nodiscard]] std::uint64_t recalled() const { return recalled_; }
   /// Number of living ranks in no group, or in a group with nothing left, although another group would take
   /// them. Always 0 between events: there are no orphans.
   [[nodiscard]] int orphans() const;
@@ -105,6 +107,7 @@ class group_root {
   group_hosts hosts_;
   rank_moves moves_;
   std::vector<group_plan> plan_;
+  std::uint64_t recalled_ = 0;
   bool formed_ = false;
   bool trial_ = false;
 };
