@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -19,6 +20,7 @@
 #include "disks/store_of_three.hpp"
 #include "engine/context_access.hpp"
 #include "skel/skel.hpp"
+#include "slices.hpp"
 #include "transport/hub_transport.hpp"
 
 namespace {
@@ -394,7 +396,8 @@ TEST_CASE("results that wait to be sent are remembered, and those of tasks that 
       auto const first = ctx.attempt() == 1;
       auto const task = [&, first, rank](std::uint64_t i) {
         if (first && rank == 0) {
-          while (by_others < tasks - own) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          for (int waited = 0; by_others < tasks - own && waited < 5000; ++waited)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
           j.end(rank);
         }
         ++(first ? by_others : again);
@@ -442,4 +445,51 @@ TEST_CASE("results of a team are not taken for those of another one") {
   std::uint64_t right = 0;
   for (std::uint64_t i = 0; i < 50; ++i) right += 2 * (i + 1) * 0x9e3779b97f4a7c15U;
   CHECK(last.sum == right);
+}
+
+TEST_CASE("units of hosts that live on are not read again") {
+  constexpr std::uint64_t units = 60;
+  for (unsigned const size : {1U, 2U, 0U})
+    for (bool const remembers : {true, false}) {
+      CAPTURE(size, remembers);
+      job j(5);
+      if (!remembers) j.remember = 0;
+      outcome last;
+      std::vector<std::uint64_t> text;
+      std::atomic<int> again{0};
+      groups::slices what;
+      what.process_time = std::chrono::microseconds(300);
+      j.run([&](skel::context& ctx, int rank) {
+        auto const attempt = ctx.attempt();
+        auto own = what;
+        if (attempt > 1) own.processed = &again;
+        std::set<std::uint64_t> heard;
+        skel::multi_host_options how;
+        how.group_size = size;
+        how.results = skel::multi_host_options::unit_results::as_they_come;
+        std::map<std::uint64_t, std::vector<std::uint64_t>> by_unit;
+        auto const report = skel::multi_host(
+            ctx, units, own,
+            [&](std::uint64_t unit, std::uint64_t piece, auto&& r) {
+              auto& to = by_unit[unit];
+              to.push_back(unit);
+              to.push_back(piece);
+              to.insert(to.end(), r.begin(), r.end());
+              heard.insert(unit);
+              if (heard.size() == units / 2 && attempt == 1) j.end(rank);
+            },
+            how);
+        if (!ctx.is_root()) return;
+        last.set(ctx, rank, 0, report.report);
+        text.clear();
+        for (auto const& [unit, part] : by_unit) text.insert(text.end(), part.begin(), part.end());
+      });
+      CHECK(last.attempt == 2);
+      CHECK(text == what.expected(units));
+      auto const& restored = last.report.checkpoint;
+      CHECK((restored ? restored->restored_tasks : 0) >= (remembers ? 10U : 0U));
+      int all = 0;
+      for (std::uint64_t u = 0; u < units; ++u) all += static_cast<int>(what.pieces(u));
+      CHECK((again >= all) == !remembers);
+    }
 }
