@@ -13,7 +13,8 @@ usage: scripts/demo.sh [--ranks N] [--scene balls:4] [--size 1536x1536] [--no-in
 
 Builds skel, ray traces a scene under every schedule with N MPI ranks (default: one per core, at least 2), writes
 out/demo/<schedule>.png, shows the picture (on a terminal), and prints a table that compares the schedules. Then it
-kills rank 0 of another run and compares the pictures, and renders out/demo/head.png, a magnetic resonance scan that Debian's libvolpack1-dev has as an example.
+kills rank 0 of another run and compares the pictures, and renders out/demo/head.png, a magnetic resonance scan that
+Debian's libvolpack1-dev has as an example.
   --no-install   do not install missing Debian packages: list them and exit with code 1
 Missing packages are installed with apt on a bare Debian 12. The build tree is build/release.
 TEXT

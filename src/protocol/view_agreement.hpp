@@ -38,7 +38,7 @@ struct accepted_members {
 struct root_lost {
   bool ended = false;  ///< its process has ended for certain
 };
-/// From the proposer: who has lost the root too?
+/// From the proposer: asks every rank that has lost the root, too, for a promise.
 struct prepare {
   ballot at{};
   bool ended = false;
