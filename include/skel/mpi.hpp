@@ -66,9 +66,9 @@ struct plain_mpi<MPI_Comm> {
 /// Throws usage_error for a communicator or options that a context over the communicator would refuse.
 template <std::invocable<context&> Body>
 [[nodiscard]] int survive(MPI_Comm communicator, Body&& body,
-                          context_options options = context_options::from_environment()) {
+                          context_options const& options = context_options::from_environment()) {
   auto const with_code = [&body](context& ctx) { return detail::exit_code_of_body(body, ctx); };
-  return detail::survive_mpi(communicator, with_code, std::move(options));
+  return detail::survive_mpi(communicator, with_code, options);
 }
 
 }  // namespace skel

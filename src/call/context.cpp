@@ -41,7 +41,7 @@ context::context(context_options options) {
   engine_ = std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options),
                                              detail::system_host_name());
   engine_->warnings = detail::unknown_variables(environ);
-  engine_->is_process = true;
+  engine_->job.is_process = true;
   team_ = std::make_shared<detail::team const>(1);
 }
 
@@ -65,7 +65,7 @@ context::~context() {
 
 int context::rank() const noexcept { return rank_; }
 int context::size() const noexcept { return team_->size(); }
-int context::attempt() const noexcept { return engine_->attempt; }
+int context::attempt() const noexcept { return engine_->job.attempt; }
 int context::local_rank() const noexcept { return engine_->place.on_host.rank; }
 int context::local_size() const noexcept { return engine_->place.on_host.size; }
 int context::threads() const noexcept { return beside_ ? 1 : engine_->threads(); }

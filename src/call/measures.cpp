@@ -125,7 +125,7 @@ report call_measures::rows(unsigned threads, unsigned compute_threads) {
   r.ranks = entry_.ranks.size();
   r.threads_per_rank = static_cast<int>(threads);
   r.seconds = engine_.now() - began_;
-  r.attempt = engine_.attempt;
+  r.attempt = engine_.job.attempt;
   r.losses = engine_.losses();
   add(own(threads, compute_threads));
   std::sort(stats_.begin(), stats_.end(),

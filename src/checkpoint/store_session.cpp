@@ -37,7 +37,7 @@ saved_calls read_calls(std::span<std::byte const> log) {
 
 store_sessions& store_sessions::of(engine& e) {
   static store_sessions of_process;
-  if (e.is_process) return of_process;
+  if (e.job.is_process) return of_process;
   if (!e.stores) e.stores = std::make_shared<store_sessions>();
   return *static_cast<store_sessions*>(e.stores.get());
 }

@@ -42,11 +42,11 @@ attempts_end run_attempts(
   std::shared_ptr<remembered_results> memory;
   for (int attempt = 1;; ++attempt) {
     auto engine = make(std::make_unique<view_transport>(job));
-    engine->attempt = attempt;
     note_attempt(attempt);
-    engine->earlier_losses = losses;
     if (!memory && job->restarts()) memory = memory_of(*engine);
-    engine->memory = memory;
+    engine->job.attempt = attempt;
+    engine->job.earlier_losses = losses;
+    engine->job.memory = memory;
     auto& farewell = engine->farewell();
     farewell.program = program;
     auto const end = [&] {

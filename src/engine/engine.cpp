@@ -122,9 +122,9 @@ void engine::say_warnings() {
 }
 
 std::vector<rank_loss> engine::losses() {
-  auto all = earlier_losses;
+  auto all = job.earlier_losses;
   for (auto loss : peers_.losses()) {
-    loss.attempt = attempt;
+    loss.attempt = job.attempt;
     all.push_back(loss);
   }
   for (auto& loss : all)  // the others may have noticed it first

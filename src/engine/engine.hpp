@@ -14,6 +14,14 @@ namespace skel::detail {
 
 class remembered_results;
 
+/// The job in which an engine works.
+struct job_of_engine {
+  bool is_process = false;  ///< this process runs no other one, so all of its contexts belong to one program
+  int attempt = 1;          ///< of the program's body
+  std::vector<rank_loss> earlier_losses{};       ///< of earlier attempts
+  std::shared_ptr<remembered_results> memory{};  ///< of all attempts; null: the body runs only once
+};
+
 /// Owns the parts, each of which knows only those before it:
 ///
 ///     wires       sends and receives packets           links, transport, failure detector
@@ -78,10 +86,7 @@ class engine {
   void say_warnings();
 
   rank_place place;
-  int attempt = 1;                             // of the program's body
-  std::vector<rank_loss> earlier_losses;       // of earlier attempts
-  std::shared_ptr<remembered_results> memory;  // of all attempts; null: the body runs only once
-  bool is_process = false;  // this process runs no other job, so all of its contexts belong to one program
+  job_of_engine job;
   std::shared_ptr<void> stores;  // otherwise: see checkpoint/store_session.hpp; released with the context
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root
   observe::progress_observer observer;      // used on the root

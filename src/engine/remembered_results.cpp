@@ -13,9 +13,12 @@ std::uint64_t size_of(remembered_results::piece const& p) {
 
 }  // namespace
 
+bool remembered_results::pays(std::size_t bytes, double seconds) {
+  return seconds >= seconds_per_piece + seconds_per_byte * static_cast<double>(bytes);
+}
+
 void remembered_results::add(run_key call, std::uint64_t hash, range_list const& ranges,
-                             std::span<std::byte const> bytes, double seconds) {
-  if (seconds < seconds_per_piece + seconds_per_byte * static_cast<double>(bytes.size())) return;
+                             std::span<std::byte const> bytes) {
   if (bytes.size() > limit_) return;
   pieces_.push_back({call, hash, ranges, {bytes.begin(), bytes.end()}});
   size_ += size_of(pieces_.back());

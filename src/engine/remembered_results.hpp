@@ -26,10 +26,11 @@ class remembered_results {
 
   /// `limit`: bytes; 0: nothing is kept.
   explicit remembered_results(std::uint64_t limit) : limit_(limit) {}
-  /// Keeps a copy, unless that would take more than a hundredth of `seconds`, in which the results were
-  /// computed: they are as quickly computed again.
-  void add(run_key call, std::uint64_t hash, range_list const& ranges, std::span<std::byte const> bytes,
-           double seconds);
+  /// Whether a copy takes at most a hundredth of the time in which the results were computed. Otherwise they
+  /// are as quickly computed again.
+  [[nodiscard]] static bool pays(std::size_t bytes, double seconds);
+  /// Keeps a copy.
+  void add(run_key call, std::uint64_t hash, range_list const& ranges, std::span<std::byte const> bytes);
   [[nodiscard]] std::vector<piece const*> of(run_key call, std::uint64_t hash) const;
 
  private:

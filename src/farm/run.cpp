@@ -72,31 +72,28 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
   }
   sink_.push_restored();
   if (root_role_) tell(*root_role_, &root_role::begin);
-  recall();
-  tell(member_, &member::begin);
-}
-
-// What this rank remembers of the same call in an earlier attempt.
-void farm_run::recall() {
-  if (!setup_.recalls || !engine_.memory) return;
-  recalling_ = true;
-  for (auto const* const p : engine_.memory->of(entry_.key, call_.hash())) {
-    result_batch batch;
-    batch.ranges = p->ranges;
-    batch.packed.body().insert(batch.packed.body().end(), p->bytes.begin(), p->bytes.end());
-    unsent_.add(std::move(batch));
-    send(root_, role::farm::results{p->ranges});
+  if (setup_.recalls && engine_.job.memory) {
+    recalling_ = true;
+    for (auto const* const p : engine_.job.memory->of(entry_.key, call_.hash())) {
+      result_batch batch;
+      batch.ranges = p->ranges;
+      batch.packed.body().insert(batch.packed.body().end(), p->bytes.begin(), p->bytes.end());
+      unsent_.add(std::move(batch));
+      send(root_, role::farm::results{p->ranges});
+    }
+    recalling_ = false;
   }
-  recalling_ = false;
+  tell(member_, &member::begin);
 }
 
 // In case the root is lost with what it has received.
 void farm_run::remember(range_list const& ranges, std::span<std::byte const> packed) {
-  if (!setup_.remembers || !engine_.memory || recalling_) return;
+  if (!setup_.remembers || !engine_.job.memory || recalling_) return;
   double busy = 0;
   for (unsigned t = 0; t < threads_; ++t) busy += measures_[t].busy;
   auto const share = static_cast<double>(count_tasks(ranges)) / static_cast<double>(measures_.tasks_run());
-  engine_.memory->add(entry_.key, call_.hash(), ranges, packed, busy * share);
+  if (remembered_results::pays(packed.size(), busy * share))
+    engine_.job.memory->add(entry_.key, call_.hash(), ranges, packed);
 }
 
 // --- compute threads
@@ -131,14 +128,8 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   double const busy = threads_at_work_.take_busy(thread);
   measures_[thread].busy += busy;
   member_.measured(setup_.cost_of({q.range.first, q.done, q.range.stride}, work_), busy);
-  if (!over_)
-    hand_in(thread, std::move(q));
-  else
-    keep(std::move(q));
-}
-
-// The call has failed, and no role takes the results: only the same call in the next attempt may.
-void farm_run::keep(farm_threads::quantum q) {
+  if (!over_) return hand_in(thread, std::move(q));
+  // The call has failed, and no role takes the results: only the same call in the next attempt may.
   if (is_root() || q.done == 0 || q.error || !setup_.remembers) return;
   q.batch.ranges = {q.range.take_front(q.done)};
   auto const bad = thrown_by([&] { unsent_.add(std::move(q.batch)); });
@@ -336,13 +327,6 @@ void farm_run::describe(observe::progress_state& s, bool last) const {
   s.done = std::max(s.done, results_.recorded());  // most of them wait for the sink
 }
 
-void farm_run::count_remembered(report& r) const {
-  auto const n = root_role_ ? root_role_->book().remembered : 0;
-  if (n == 0) return;
-  if (!r.checkpoint) r.checkpoint.emplace();
-  r.checkpoint->restored_tasks += n;
-}
-
 std::string farm_run::member_state() const {
   return detail::format("{} queued, {} running, {} finished and not sent{}", member_.held().queued(),
                         count_tasks(member_.held().running()), member_.held().done(),
@@ -360,7 +344,11 @@ constexpr double checked_task_seconds = 0.1;
 
 }  // namespace
 
-void farm_run::check_ranks(report const& r) {
+void farm_run::finish(report& r) {
+  if (auto const n = root_role_ ? root_role_->book().remembered : 0; n > 0) {
+    if (!r.checkpoint) r.checkpoint.emplace();
+    r.checkpoint->restored_tasks += n;
+  }
   if (!rank_check_ || engine_.options().quiet) return;
   double busy = 0;
   for (auto const& rank : r.per_rank) busy += rank.busy_seconds;

@@ -34,10 +34,9 @@ class farm_run final : public farm_call<farm_protocol> {
   farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
   ~farm_run() override;
 
-  /// After the run: results of an earlier attempt count as restored.
-  void count_remembered(report& r) const;
-  /// After the run: warns of a task whose result depends on the rank.
-  void check_ranks(report const& r);
+  /// After the run: results of an earlier attempt count as restored. Warns of a task whose result depends on
+  /// the rank.
+  void finish(report& r);
 
  private:
   friend class protocol_run<farm_protocol>;
@@ -66,8 +65,6 @@ class farm_run final : public farm_call<farm_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
-  void recall();
-  void keep(farm_threads::quantum q);
   void remember(range_list const& ranges, std::span<std::byte const> packed);
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);

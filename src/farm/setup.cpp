@@ -48,7 +48,7 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
       may_audit())
     options.audit = 1;
   check_choices();
-  again = context_access::engine_of(ctx).attempt > 1;
+  again = context_access::engine_of(ctx).job.attempt > 1;
   // A team may be given other work in another attempt, when it has other processes, too.
   remembers = context_access::is_observed(ctx) && traits.tasks && options.audit == 0 &&
               !forms_teams(traits, options, size);

@@ -207,7 +207,7 @@ std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires,
   made->warnings = std::exchange(from.warnings, {});
   made->place.on_host = from.place.on_host;
   made->place.has_cores = from.place.has_cores;
-  made->is_process = true;
+  made->job.is_process = true;
   watch_finalize(made);
   return made;
 }

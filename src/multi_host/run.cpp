@@ -68,8 +68,8 @@ void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
 
 // What this rank remembers of the same call in an earlier attempt.
 void group_run::recall() {
-  if (!setup_.recalls || !engine_.memory) return;
-  for (auto const* const p : engine_.memory->of(entry_.key, call_.hash())) {
+  if (!setup_.recalls || !engine_.job.memory) return;
+  for (auto const* const p : engine_.job.memory->of(entry_.key, call_.hash())) {
     recalled_ = p->bytes;
     send(root_, msg::unit_done{.unit = p->ranges.front().first});
   }
@@ -85,11 +85,11 @@ transport::packet group_run::pack(int /*to*/, message const& m) {
     body.body().insert(body.body().end(), recalled_.begin(), recalled_.end());
   else
     body = hold_.pack(m);
-  if (done == nullptr || !recalled_.empty() || !setup_.remembers || !engine_.memory) return body;
+  if (done == nullptr || !recalled_.empty() || !setup_.remembers || !engine_.job.memory) return body;
   // In case the root is lost with it. A unit takes as long as this host's units did on average.
   ++units_done_;
-  engine_.memory->add(entry_.key, call_.hash(), {{done->unit, 1, 1}}, body.bytes(),
-                      (now() - measures_.began()) / static_cast<double>(units_done_));
+  if (remembered_results::pays(body.size(), (now() - measures_.began()) / static_cast<double>(units_done_)))
+    engine_.job.memory->add(entry_.key, call_.hash(), {{done->unit, 1, 1}}, body.bytes());
   return body;
 }
 

@@ -19,7 +19,7 @@ group_setup::group_setup(context const& ctx, std::uint64_t number, multi_host_op
   check_choices();
   // A team may be given other work in another attempt.
   remembers = context_access::is_observed(ctx) && !sink_on_hosts();
-  recalls = remembers && context_access::engine_of(ctx).attempt > 1;
+  recalls = remembers && context_access::engine_of(ctx).job.attempt > 1;
 }
 
 void group_setup::check_choices() const {

@@ -9,8 +9,9 @@ view_agreement::view_agreement(view of, rank_id self, unsigned patience)
 
 void view_agreement::lost(rank_id rank, bool ended, view_messages& out) {
   if (rank == self_) return;
-  bool const news = lost_.insert(rank).second | (ended && ended_.insert(rank).second);
-  if (news) step(out);
+  bool const loss_is_new = lost_.insert(rank).second;
+  bool const end_is_new = ended && ended_.insert(rank).second;
+  if (loss_is_new || end_is_new) step(out);
 }
 
 void view_agreement::heard(rank_id rank) {

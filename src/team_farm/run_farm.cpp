@@ -30,8 +30,7 @@ report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_o
   }
   farm_run run(ctx, work, policy, options);
   auto r = run_to_the_end(run);
-  run.count_remembered(r);
-  run.check_ranks(r);
+  run.finish(r);
   return r;
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("the session of a later attempt finds the options that the first one t
   skel::run_threads(1, [](skel::context& ctx) {
     command_line all({"--size", "7", "--schedule", "guided:min=2", "--quiet"});
     for (int const attempt : {1, 2, 3}) {
-      skel::detail::context_access::engine_of(ctx).attempt = attempt;
+      skel::detail::context_access::engine_of(ctx).job.attempt = attempt;
       session const self(ctx, "own", all.argc, all.argv.data());
       CHECK(all.left() == "--size 7");
       CHECK(self.schedule().to_string() == "guided:min=2");
