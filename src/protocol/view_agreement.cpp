@@ -46,6 +46,11 @@ rank_id view_agreement::proposer() const {
   return self_;
 }
 
+int view_agreement::passed_over() const {
+  return static_cast<int>(
+      std::count_if(silent_.begin(), silent_.end(), [&](auto const& s) { return s.second > patience_; }));
+}
+
 void view_agreement::send(rank_id to, views::message m, view_messages& out) {
   if (to == self_)
     on(self_, m, out);
@@ -95,6 +100,7 @@ void view_agreement::on(rank_id from, views::prepare const& m, view_messages& ou
   if (m.ended) lost(root(), true, out);
   if (!lost_.contains(root()) || m.at < promised_) return;
   promised_ = m.at;
+  if (proposal_.at < m.at) proposal_ = {}, votes_.clear();  // this rank's own ballot is void
   send(from, views::promise{m.at, latest_}, out);
 }
 
@@ -156,8 +162,8 @@ void view_agreement::tick(view_messages& out) {
   if (proposal_.at.round == 0 || ++waited_ > 2 * patience_ + 1) return begin_ballot(out);
   maybe_propose(out);
   if (decided_) return;
-  for (rank_id const r : view_.members) {
-    if (votes_.contains(r)) continue;
+  for (rank_id const r : view_.members) {  // also to those that have answered: this rank is not silent
+    if (r == self_) continue;
     if (proposal_.members.empty())
       send(r, views::prepare{proposal_.at, root_has_ended()}, out);
     else

@@ -100,6 +100,8 @@ class view_agreement {
   [[nodiscard]] std::optional<view> next() const;
   /// For want of ranks: all that are left could not decide on their own, even if each of them agreed.
   [[nodiscard]] bool is_minority() const;
+  /// How many ranks have not answered when they should have proposed.
+  [[nodiscard]] int passed_over() const;
   /// On the root: whether the ranks that it has lost, unless their processes have ended, could decide to go
   /// on without it.
   [[nodiscard]] bool may_be_left() const;
