@@ -71,6 +71,7 @@ bool job_wires::enter_next() {
   past_.push_back(
       *std::exchange(agreement_, role::view_agreement(std::move(next), self, ticks(patience_))).next());
   root_lost_.reset();
+  minority_since_.reset();
   // Ranks that have ended will not be heard of again.
   role::view_messages out;
   failed_.assign(gone_.begin(), gone_.end());
@@ -125,6 +126,10 @@ void job_wires::look(double t) {
   if (restarts_) agreement_.tick(out);
   perform(out);
   tell_alive();
+  if (!root_lost_ || !agreement_.is_minority())
+    minority_since_.reset();
+  else if (!minority_since_)
+    minority_since_ = t;
 }
 
 // All messages of these processes have arrived.
@@ -140,8 +145,10 @@ void job_wires::note_ends() {
 
 bool job_wires::outlives_root() const {
   constexpr double patience = 10;  // with ranks that still hear the root
-  return restarts_ && !agreement_.is_minority() &&
-         (!root_lost_ || carrier_->now() - *root_lost_ < 2 * patience_ + patience);
+  constexpr double grace = 1;      // other ranks may be lost before it is certain that they have ended
+  auto const t = carrier_->now();
+  return restarts_ && (!minority_since_ || t - *minority_since_ < grace) &&
+         (!root_lost_ || t - *root_lost_ < (2 + agreement_.passed_over()) * patience_ + patience);
 }
 
 void job_wires::lost(int rank, bool is_lost) {

@@ -70,7 +70,7 @@ class job_wires {
   std::vector<int> ending_;                          // likewise, but messages of theirs may still arrive
   std::vector<int> failed_;
   double last_tick_, last_look_;
-  std::optional<double> root_lost_;  // since then
+  std::optional<double> root_lost_, minority_since_;  // since then
 };
 
 /// The present view as a transport of its own: rank i is the i-th member.
