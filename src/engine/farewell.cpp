@@ -158,6 +158,7 @@ bool farewell::conclude(departure const& own) {
     verdict_->code = own.code != 0 ? own.code : 1;
     verdict_->lost = true;
     verdict_->by_loss = wires_.is_lost(0);
+    if (own.code == 0 && verdict_->by_loss) verdict_->text = "lost the root (rank 0) at the end of the job";
     return false;
   }
   // Chooses the lowest rank that failed by itself; otherwise the lowest whose body returned a
