@@ -1,0 +1,41 @@
+// What happens to a job: its ranks, its program, its losses, all drawn from a seed; and what must come of it.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "program.hpp"
+#include "world.hpp"
+
+namespace storm {
+
+struct scenario {
+  std::uint64_t seed = 0;
+  int ranks = 1;
+  double patience = 0.5;  ///< seconds of silence
+  wires_plan wires{};
+  std::vector<int> hosts{};
+  std::vector<kill_plan> kills{};
+  std::vector<pause_plan> pauses{};
+  std::vector<cut_plan> cuts{};
+  std::uint64_t remember = 0;  ///< bytes
+  program what{};
+
+  static scenario draw(std::uint64_t seed);
+  [[nodiscard]] std::string describe() const;
+};
+
+struct summary {
+  std::uint64_t hash = 0, events = 0;
+  int deaths = 0;
+  int attempts = 0;        ///< of the last root
+  bool succeeded = false;  ///< the ranks that are left have the right results
+  double seconds = 0;      ///< of virtual time
+};
+
+/// Runs the job. Throws violation, whose text says how to replay it.
+summary run(scenario const& s, std::FILE* trace = nullptr);
+
+}  // namespace storm
