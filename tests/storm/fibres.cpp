@@ -3,18 +3,13 @@
 #include <cxxabi.h>
 #include <sys/mman.h>
 
-#include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
+#include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
-#else
-namespace {
-void __sanitizer_start_switch_fiber(void**, void const*, std::size_t) {}
-void __sanitizer_finish_switch_fiber(void*, void const**, std::size_t*) {}
-}  // namespace
 #endif
 
 namespace storm {
@@ -42,6 +37,21 @@ void* take_stack() {
   return s;
 }
 
+// AddressSanitizer must know which stack is used.
+#if defined(__SANITIZE_ADDRESS__)
+void start_switch(void** fake, void const* bottom, std::size_t size) {
+  __sanitizer_start_switch_fiber(fake, bottom, size);
+}
+void finish_switch(void* fake, void const** bottom, std::size_t* size) {
+  __sanitizer_finish_switch_fiber(fake, bottom, size);
+}
+#else
+void start_switch(void** /*fake*/, void const* /*bottom*/, std::size_t /*size*/) {}
+void finish_switch(void* /*fake*/, void const** /*bottom*/, std::size_t* /*size*/) {}
+#endif
+
+fibre* beginning = nullptr;  // enters its function
+
 }  // namespace
 
 fibre::fibre(std::function<void()> what) : what_(std::move(what)), stack_(take_stack()) {
@@ -49,19 +59,15 @@ fibre::fibre(std::function<void()> what) : what_(std::move(what)), stack_(take_s
   own_.uc_stack.ss_sp = stack_;
   own_.uc_stack.ss_size = stack_size;
   own_.uc_link = nullptr;
-  auto const self = reinterpret_cast<std::uintptr_t>(this);
-  ::makecontext(&own_, reinterpret_cast<void (*)()>(&fibre::enter), 2, static_cast<unsigned>(self >> 32),
-                static_cast<unsigned>(self));
+  ::makecontext(&own_, &fibre::enter, 0);
 }
 
 fibre::~fibre() { spare_stacks().push_back(stack_); }
 
-void fibre::enter(unsigned high, unsigned low) {
-  reinterpret_cast<fibre*>((std::uintptr_t{high} << 32) | low)->live();
-}
+void fibre::enter() { beginning->live(); }
 
 void fibre::live() {
-  __sanitizer_finish_switch_fiber(nullptr, &caller_bottom_, &caller_size_);
+  finish_switch(nullptr, &caller_bottom_, &caller_size_);
   what_();
   ended_ = true;
   what_ = nullptr;
@@ -78,20 +84,21 @@ void fibre::swap_exceptions() {
 }
 
 void fibre::resume() {
+  beginning = this;
   swap_exceptions();
   void* fake = nullptr;
-  __sanitizer_start_switch_fiber(&fake, stack_, stack_size);
+  start_switch(&fake, stack_, stack_size);
   ::swapcontext(&caller_, &own_);
-  __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+  finish_switch(fake, nullptr, nullptr);
   swap_exceptions();
 }
 
 void fibre::yield() { leave(); }
 
 void fibre::leave() {
-  __sanitizer_start_switch_fiber(ended_ ? nullptr : &fake_stack_, caller_bottom_, caller_size_);
+  start_switch(ended_ ? nullptr : &fake_stack_, caller_bottom_, caller_size_);
   ::swapcontext(&own_, &caller_);
-  __sanitizer_finish_switch_fiber(fake_stack_, &caller_bottom_, &caller_size_);
+  finish_switch(fake_stack_, &caller_bottom_, &caller_size_);
 }
 
 }  // namespace storm

@@ -5,8 +5,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
-#include <vector>
 
 namespace storm {
 
@@ -25,7 +23,7 @@ class fibre {
   [[nodiscard]] bool ended() const { return ended_; }
 
  private:
-  static void enter(unsigned high, unsigned low);
+  static void enter();
   void live();
   void leave();
 

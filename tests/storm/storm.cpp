@@ -98,10 +98,12 @@ int main(int argc, char** argv) {
 
 // A rank that ends its process (engine/exit_status.hpp) ends its fibre.
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 [[noreturn]] void __real__exit(int code);
 [[noreturn]] void __wrap__exit(int code);
 void __wrap__exit(int code) {
   if (auto* const w = storm::current_world(); w != nullptr && w->current() >= 0) w->exit(code);
   __real__exit(code);
 }
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 }

@@ -1,8 +1,11 @@
 // A job in one thread: ranks are fibres, time is virtual, and wires do what a seed says.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -34,7 +37,7 @@ struct killed : std::exception {
 
 using nanoseconds = std::uint64_t;
 constexpr nanoseconds never = std::numeric_limits<nanoseconds>::max();
-inline nanoseconds seconds(double s) { return static_cast<nanoseconds>(s * 1e9 + 0.5); }
+inline nanoseconds seconds(double s) { return static_cast<nanoseconds>(std::llround(s * 1e9)); }
 
 /// How the wires behave.
 struct wires_plan {
@@ -141,7 +144,7 @@ class world {
   };
   struct wire {
     std::deque<std::vector<std::byte>> packets;  // in transit
-    nanoseconds last = 0;  // arrival of the latest
+    nanoseconds last = 0;                        // arrival of the latest
   };
 
   [[nodiscard]] rank_state& at(int r) { return ranks_[static_cast<std::size_t>(r)]; }
