@@ -1,7 +1,8 @@
 # Test helpers. MPI tests run as root and with more ranks than cores; the environment permits both, with a different
 # option for each launcher.
-#   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG] [COST n])  Catch2; LONG: also as a campaign; COST: of
-#                                                                         20 s or more, to start early
+#   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG] [SANITIZED|OPTIMISED] [COST n])  Catch2; LONG: also as a
+#                                                   campaign; SANITIZED, OPTIMISED: the one build that suffices (see
+#                                                   SKEL_TESTS_ONCE); COST: of 20 s or more, to start early
 #   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...] [THREADS 2])      one ctest test per rank count
 #   skel_losses_test(NAME [SOURCE x] COST n [LINK targets...] [LONG])     ranks of mpi_NAME (x.cpp) are killed by test_NAME
 
@@ -9,6 +10,11 @@
 # s, test_checkpoint under ASan). Campaigns, labelled "long", get ten times as much.
 set(SKEL_TEST_TIMEOUT 1800)
 set(SKEL_LONG_TEST_TIMEOUT 18000)
+
+# Tests of logic, parsers and errors in one process find more under the sanitizers, and nothing more at -O3, where the
+# tests over MPI and of programs run the same code; harnesses whose sisters run under the sanitizers, with fewer cases, only
+# take longer there. With SKEL_TESTS_ONCE such a test is built in the other tree by name only.
+option(SKEL_TESTS_ONCE "Leave out the tests that scripts/test.sh runs in its other tree" OFF)
 
 find_package(Catch2 REQUIRED)
 add_library(skel_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/catch_main.cpp ${PROJECT_SOURCE_DIR}/tests/catch_runner.cpp)
@@ -46,11 +52,15 @@ PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;SKEL_WATCHDOG=60s;\
 LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0")
 
 function(skel_unit_test name)
-  cmake_parse_arguments(arg "LONG" "COST" "SOURCES;LINK;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "LONG;SANITIZED;OPTIMISED" "COST" "SOURCES;LINK;ARGS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE skel_test_main skel_warnings ${arg_LINK})
   if(skel_precompiled)
     target_precompile_headers(${name} REUSE_FROM ${skel_precompiled})
+  endif()
+  if(SKEL_TESTS_ONCE AND (SKEL_SANITIZE AND arg_OPTIMISED OR NOT SKEL_SANITIZE AND arg_SANITIZED))
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
   endif()
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${SKEL_TEST_TIMEOUT} ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")

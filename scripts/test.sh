@@ -10,11 +10,12 @@ usage: scripts/test.sh [--all] [--no-install] [--help]
 Builds skel and runs its tests and checks; prints the seconds of each step and the slowest tests, and fails if any
 step fails:
   build      optimised build
-  release    its tests (including headers alone, compile errors, install and consume)
+  release    its tests (including headers alone, compile errors, install and consume), without the unit tests that asan
+             runs as well
   kills      its tests that kill ranks, or wait for time limits
   asan-build compiles for asan beside the steps above, at the lowest priority: it takes what they leave while they wait
   asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer, programs over MPI with three ranks only,
-             without the tutorial and the snippets of the documentation, random and exhaustive ones with fewer cases
+             without the tutorial and the snippets of the documentation, random ones with fewer cases
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
   scripts    includes stay within their permitted rooms; recipes of packages; licences (REUSE); shellcheck, if installed
@@ -95,6 +96,11 @@ await() {
 # fail over it. A folder that is not empty stays.
 keep_launchers_folder() (umask 077 && mkdir -p "${TMPDIR:-/tmp}/ompi.$(uname -n).$(id -u)/keep")
 
+# A new tree gets the tests that the other one leaves out (SKEL_TESTS_ONCE); with --all, both have all.
+build_once() {
+  if [ "$all" = no ] && [ ! -f "build/$1/build.ninja" ]; then cmake --preset "$1" -D SKEL_TESTS_ONCE=ON; fi
+  build "$1"
+}
 tested_build() {
   build "$1"
   run_tests "$@"
@@ -107,7 +113,7 @@ run_tests() {
 }
 build_beside() {
   renice -n 19 "$BASHPID" >/dev/null
-  build "$1"
+  build_once "$1"
 }
 # These mostly wait, and use a tenth of a core.
 kills() {
@@ -188,7 +194,7 @@ campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(j
 
 step format format
 step scripts check_scripts
-step build build release
+step build build_once release
 beside asan-build build_beside asan
 step release run_tests release 'long|kills'
 step docs docs
