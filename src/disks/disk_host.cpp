@@ -110,7 +110,9 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
       files.sync_directory(r.path);
       break;
     case disk_call::claim:
-      return claim(from, r.path);
+      return claim(from, r.path, false);
+    case disk_call::take_over:
+      return claim(from, r.path, true);
     case disk_call::close_all:
       std::erase_if(claims_, [&](auto const& c) { return c.second.by == from; });
       std::erase_if(open_, [&](auto const& f) { return f.first.first == from; });
@@ -124,7 +126,7 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
 std::vector<std::byte> disk_host::describe(std::string const& pattern) const {
   std::error_code ignored;
   auto directory =
-      std::filesystem::absolute(expand_disk(pattern, host_.name, rank_), ignored).lexically_normal();
+      std::filesystem::absolute(expand_disk(pattern, host_.name, host_.rank), ignored).lexically_normal();
   if (!directory.has_filename()) directory = directory.parent_path();  // strips a trailing slash
   std::filesystem::create_directories(directory, ignored);
   return encode(std::vector{host_.name, directory.string(), host_.cluster});
@@ -137,12 +139,12 @@ storage::disk_use disk_host::use_of(std::string const& directory) const {
 }
 
 // Returns why it is refused; empty: it is not.
-std::vector<std::byte> disk_host::claim(int from, std::string const& directory) {
+std::vector<std::byte> disk_host::claim(int from, std::string const& directory, bool takes_over) {
   try {
     auto& c = claims_[directory];
     if (c.kept && c.by != from)
       throw usage_error(detail::format("{}: rank {} of this job uses this store", directory, c.by));
-    if (!c.kept) c = {from, storage::real_file_system().claim(directory)};
+    if (!c.kept) c = {from, storage::real_file_system().claim(directory, takes_over)};
     return {};
   } catch (usage_error const& used) {
     return encode(std::vector<std::string>{used.what()});

@@ -14,8 +14,9 @@
 
 namespace skel::detail {
 
-/// What a rank's options say of its host.
+/// A rank's number in the job, and what its options say of its host.
 struct host_info {
+  int rank = 0;
   std::string name{};
   std::string cluster{};         // empty: none
   std::optional<double> load{};  // empty: measured
@@ -28,7 +29,7 @@ struct host_info {
 /// The disk of one rank. Not thread-safe.
 class disk_host {
  public:
-  disk_host(int rank, host_info host) : rank_(rank), host_(std::move(host)) {}
+  explicit disk_host(host_info host) : host_(std::move(host)) {}
   /// Performs a request of rank `from`. Errors are part of the answer.
   [[nodiscard]] disk_answer perform(int from, disk_request const& r);
 
@@ -36,10 +37,9 @@ class disk_host {
   [[nodiscard]] std::vector<std::byte> result(int from, disk_request const& r);
   [[nodiscard]] std::vector<std::byte> describe(std::string const& pattern) const;
   [[nodiscard]] storage::disk_use use_of(std::string const& directory) const;
-  [[nodiscard]] std::vector<std::byte> claim(int from, std::string const& directory);
+  [[nodiscard]] std::vector<std::byte> claim(int from, std::string const& directory, bool takes_over);
   [[nodiscard]] storage::file& file_of(int from, std::uint64_t number);
 
-  int rank_;
   host_info host_;
   std::map<std::pair<int, std::uint64_t>, std::unique_ptr<storage::file>> open_;  // by rank and file number
   struct claimed {

@@ -14,8 +14,8 @@
 namespace skel::detail {
 
 /// One call per function of storage::file_system and storage::file. In addition, `describe` returns
-/// the location of a disk: host, directory and cluster, and a rank sends itself `close_all` to close the
-/// files of a lost rank.
+/// the location of a disk: host, directory and cluster, `take_over` is the second form of claim, and a rank
+/// sends itself `close_all` to close the files of a lost rank.
 enum class disk_call : std::uint8_t {
   describe,
   create,
@@ -30,6 +30,7 @@ enum class disk_call : std::uint8_t {
   sync_directory,
   use,
   claim,
+  take_over,
   close_all
 };
 

@@ -7,8 +7,7 @@
 
 namespace skel::detail {
 
-disk_server::disk_server(int rank, host_info host, disk_outbox& answers)
-    : disk_(rank, std::move(host)), answers_(answers) {}
+disk_server::disk_server(host_info host, disk_outbox& answers) : disk_(std::move(host)), answers_(answers) {}
 
 disk_server::~disk_server() {
   {

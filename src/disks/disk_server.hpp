@@ -19,7 +19,7 @@ namespace skel::detail {
 /// thread.
 class disk_server {
  public:
-  disk_server(int rank, host_info host, disk_outbox& answers);
+  disk_server(host_info host, disk_outbox& answers);
   ~disk_server();
   disk_server(disk_server const&) = delete;
   disk_server& operator=(disk_server const&) = delete;

@@ -14,13 +14,21 @@ constexpr auto still_answers = std::chrono::seconds(10);
 constexpr auto look_again = std::chrono::milliseconds(100);
 }  // namespace
 
-disk_service::disk_service(int rank, int size, host_info host, bool reachable, std::function<void()> wake)
+disk_service::disk_service(int rank, std::vector<int> ranks, int ranks_of_job, host_info host, bool reachable,
+                           std::function<void()> wake)
     : rank_(rank),
+      ranks_of_job_(ranks_of_job),
+      ranks_(std::move(ranks)),
       host_(std::move(host)),
       reachable_(reachable),
       outbox_(std::move(wake)),
-      lost_(static_cast<std::size_t>(size)),
-      server_(rank, host_, outbox_) {}
+      lost_(ranks_.size()),
+      server_(host_, outbox_) {}
+
+std::optional<int> disk_service::rank_of(int in_job) const {
+  auto const at = std::ranges::find(ranks_, in_job);
+  return at != ranks_.end() ? std::optional(static_cast<int>(at - ranks_.begin())) : std::nullopt;
+}
 
 // --- the requesting side
 
@@ -71,7 +79,7 @@ disk_answer disk_service::wait(ticket t) {
   while (!sent.answer && !hopeless(sent.to)) changed_.wait_for(held, look_again);
   auto [to, answer] = std::move(asked_.extract(t).mapped());
   --unanswered_;
-  if (!answer) throw error(detail::format("rank {} is lost", to));
+  if (!answer) throw error(detail::format("rank {} is lost", in_job(to)));
   return std::move(*answer);
 }
 

@@ -23,12 +23,18 @@ namespace skel::detail {
 /// the engine's lock.
 class disk_service {
  public:
-  /// `reachable`: whether ranks can send requests to each other at any time. `wake` asks the engine
-  /// to send messages.
-  disk_service(int rank, int size, host_info host, bool reachable, std::function<void()> wake);
+  /// `ranks`: the number of each rank in the job, which has `ranks_of_job`. `reachable`: whether ranks can
+  /// send requests to each other at any time. `wake` asks the engine to send messages.
+  disk_service(int rank, std::vector<int> ranks, int ranks_of_job, host_info host, bool reachable,
+               std::function<void()> wake);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return static_cast<int>(lost_.size()); }
+  [[nodiscard]] int ranks_of_job() const { return ranks_of_job_; }
+  [[nodiscard]] int in_job(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  /// The rank with this number in the job; empty: it was lost in an earlier attempt.
+  [[nodiscard]] std::optional<int> rank_of(int in_job) const;
+  [[nodiscard]] host_info const& own() const { return host_; }
   [[nodiscard]] std::string const& host() const { return host_.name; }
   [[nodiscard]] bool reachable() const { return reachable_; }
 
@@ -39,7 +45,7 @@ class disk_service {
   [[nodiscard]] disk_answer wait(ticket t);
   /// Performs a request on this rank's own disk, without files that stay open.
   [[nodiscard]] disk_answer perform(disk_request const& r) const {
-    return disk_host(rank_, host_).perform(rank_, r);
+    return disk_host(host_).perform(rank_, r);
   }
   /// Discards the answer.
   void forget(ticket t);
@@ -77,7 +83,8 @@ class disk_service {
   void use(int from, int stores);
   [[nodiscard]] bool hopeless(int rank) const;
 
-  int rank_;
+  int rank_, ranks_of_job_;
+  std::vector<int> ranks_;
   host_info host_;
   bool reachable_;
   disk_outbox outbox_;

@@ -31,7 +31,7 @@ bool rank_files::lost(rank_disk const& d) const {
 int rank_files::server_of(rank_disk const& d) const {
   for (int const r : d.ranks)
     if (!service_.lost(r)) return r;
-  throw error(detail::format("{}: rank {} is lost", d.name(), d.ranks.front()));
+  throw error(detail::format("{}: rank {} is lost", d.name(), service_.in_job(d.ranks.front())));
 }
 
 // The host is part of the errors of its own disk, too.
@@ -124,12 +124,12 @@ void rank_files::sync_directory(std::string const& directory) {
 }
 
 // A host that is lost or does not answer is reported by those who need its disk.
-std::shared_ptr<void const> rank_files::claim(std::string const& directory) {
+std::shared_ptr<void const> rank_files::claim(std::string const& directory, bool takes_over) {
   auto const p = find(directory);
-  if (here(p)) return with_host(p, [&](auto& files) { return files.claim(p.path); });
+  if (here(p)) return with_host(p, [&](auto& files) { return files.claim(p.path, takes_over); });
   std::vector<std::byte> refusal;
   try {
-    refusal = ask(p, {.what = disk_call::claim, .path = p.path}).content;
+    refusal = ask(p, {.what = takes_over ? disk_call::take_over : disk_call::claim, .path = p.path}).content;
   } catch (error const&) {  // NOLINT(bugprone-empty-catch): lost
   }
   if (!refusal.empty()) throw usage_error(p.disk->host + ":" + decode_texts(refusal).at(0));
@@ -143,7 +143,7 @@ rank_files::~rank_files() {
 }
 
 void rank_files::begin_use(std::string const& pattern) {
-  static_cast<void>(expand_disk(pattern, service_.host(), service_.rank()));
+  static_cast<void>(expand_disk(pattern, service_.host(), service_.own().rank));
   if (service_.size() == 1 || uses_) return;
   if (!service_.reachable())
     throw usage_error(
@@ -190,7 +190,7 @@ std::optional<std::string> cut_cluster(std::string& pattern) {
 
 struct disk_name {
   std::string pattern;
-  std::optional<int> rank{};             // empty: of all ranks
+  std::optional<int> rank{};             // its number in the job; empty: of all ranks
   std::optional<std::string> cluster{};  // empty: of any
 };
 
@@ -222,8 +222,9 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
   store_places s;
   std::string of_cluster;
   auto files = std::make_unique<rank_files>(of);
+  std::vector<disk_name> gone;  // disks of ranks that were lost in an earlier attempt
   auto const add = [&](std::string const& named, bool remote) {
-    auto const disk = disk_named(named, of.size());
+    auto const disk = disk_named(named, of.ranks_of_job());
     if (!disk) {
       s.places.push_back({named, {}, remote});
       return;
@@ -234,18 +235,30 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
     auto const& cluster = disk->cluster;
     if (cluster && cluster->empty()) refuse("missing cluster, expected ranks:DIR@CLUSTER");
     if (cluster && remote) refuse("remote directories have no cluster, expected ranks:DIR");
+    auto const only = disk->rank ? of.rank_of(*disk->rank) : std::nullopt;
+    if (disk->rank && !only) {
+      gone.push_back(*disk);
+      return;
+    }
     bool some_cluster = false;
-    for (auto const& d : files->add(disk->pattern, disk->rank)) {
+    for (auto const& d : files->add(disk->pattern, only)) {
       some_cluster = some_cluster || !d.cluster.empty();
       s.places.push_back({d.name(), d.host, remote || (cluster && *cluster != d.cluster)});
     }
     s.home = of.host();
     if (!cluster) return;
-    if (!some_cluster) refuse("no rank has a cluster, set SKEL_CLUSTER");
+    if (!some_cluster && of.size() == of.ranks_of_job()) refuse("no rank has a cluster, set SKEL_CLUSTER");
     of_cluster = named;
   };
   for (auto const& d : options.store) add(d, false);
   for (auto const& d : options.remote.store) add(d, true);
+  if (s.places.empty() && !gone.empty()) {
+    for (auto const& d : files->add(gone[0].pattern, 0)) s.places.push_back({d.name(), d.host, false});
+    s.home = of.host();
+    s.warning =
+        detail::format("rank {} is lost, and with its disk all checkpoints: rank {} stores the next ones",
+                       *gone[0].rank, of.in_job(0));
+  }
   auto const elsewhere =
       static_cast<std::size_t>(std::ranges::count(s.places, true, &storage::place::remote));
   if (!of_cluster.empty() && elsewhere == s.places.size())

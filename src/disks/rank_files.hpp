@@ -43,7 +43,7 @@ class rank_files final : public storage::file_system {
   std::vector<std::string> list(std::string const& directory) override;
   void sync_directory(std::string const& directory) override;
   /// That of another host is claimed by the rank that serves it, until its context ends.
-  [[nodiscard]] std::shared_ptr<void const> claim(std::string const& directory) override;
+  [[nodiscard]] std::shared_ptr<void const> claim(std::string const& directory, bool takes_over) override;
   [[nodiscard]] bool gone(std::string const& directory) override;
   [[nodiscard]] std::vector<storage::disk_use> use_of(std::vector<std::string> const& directories) override;
   [[nodiscard]] double transfer_seconds() override;
@@ -70,7 +70,8 @@ class rank_files final : public storage::file_system {
 
 /// The directories of a store and the files in them. `ranks:DIR` is expanded to one directory per
 /// host (and per DIR, if it contains %h or %r). With `ranks:DIR@CLUSTER` those of other clusters are
-/// remote. `rank:N:DIR` is expanded to that of rank N's host.
+/// remote. `rank:N:DIR` is expanded to that of rank N's host. If no disk is left because these ranks were
+/// lost in an earlier attempt, that of the root takes their place.
 struct store_places {
   std::vector<storage::place> places;
   std::string home{};     // directory on this rank's host, if there is one

@@ -34,10 +34,17 @@ std::string host_name_of(context_options const& options, std::string found, int 
   if (!options.host.name.empty()) return expand_disk(options.host.name, found, rank);
   return found;
 }
+
+std::vector<int> ranks_in_job(transport::transport const& carrier) {
+  std::vector<int> all;
+  for (int r = 0; r < carrier.size(); ++r) all.push_back(carrier.in_job(r));
+  return all;
+}
+
 }  // namespace
 
 engine::engine(std::unique_ptr<transport::transport> carrier, context_options options, std::string host)
-    : place{.host = host_name_of(options, std::move(host), carrier->rank())},
+    : place{.host = host_name_of(options, std::move(host), carrier->in_job(carrier->rank()))},
       options_(checked(std::move(options))),
       wires_(std::move(carrier), options_),
       calls_(wires_),
@@ -46,7 +53,8 @@ engine::engine(std::unique_ptr<transport::transport> carrier, context_options op
       peers_(wires_, disks_, calls_, farewell_),
       driver_(wires_, disks_, calls_, clocks_, farewell_, peers_),
       helper_(driver_, wires_, calls_, disks_, options_),
-      disks_(rank(), size(), {place.host, options_.host.cluster, options_.host.load},
+      disks_(rank(), ranks_in_job(wires_.carrier()), wires_.carrier().below().size(),
+             {wires_.carrier().in_job(rank()), place.host, options_.host.cluster, options_.host.load},
              wires_.any_time() && !owns_time(), [this] { helper_.wake(); }) {
   if (wires_.any_time() && size() > 1) helper_.start();
 }

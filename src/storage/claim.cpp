@@ -30,6 +30,8 @@ constexpr auto claim_beat = std::chrono::seconds(2);
 constexpr auto claim_patience = 3 * claim_beat;
 // A job that is started again at once may meet the last process of its predecessor.
 constexpr auto last_breath = std::chrono::seconds(3);
+// One that was left out has had the time in which the others agreed on that.
+constexpr auto last_breath_left_out = std::chrono::milliseconds(300);
 constexpr auto look_again = std::chrono::milliseconds(100);
 
 std::string host_name() {
@@ -91,13 +93,23 @@ std::optional<claim_state> read_claim(std::string const& path) {
                                    object.empty() ? "store" : "name"));
 }
 
+// Whether the file at `path` is still the one that was opened.
+bool is_at(int file, std::string const& path) {
+  struct stat mine {
+  }, there{};
+  return ::fstat(file, &mine) == 0 && ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
+         mine.st_dev == there.st_dev;
+}
+
 class held_claim {
  public:
   held_claim(std::string path, claim_file file) : path_(std::move(path)), file_(std::move(file)) {
     touching_ = std::jthread([this](std::stop_token const& stop) { touch(stop); });
   }
   // Without its name first: a process that has opened the file meanwhile sees that it is another one.
-  ~held_claim() { ::unlink(path_.c_str()); }
+  ~held_claim() {
+    if (is_at(file_.value(), path_)) ::unlink(path_.c_str());  // otherwise it was taken over
+  }
   held_claim(held_claim const&) = delete;
   held_claim& operator=(held_claim const&) = delete;
 
@@ -115,33 +127,29 @@ class held_claim {
   std::jthread touching_;
 };
 
-// Whether the file at `path` is still the one that was opened.
-bool is_at(int file, std::string const& path) {
-  struct stat mine {
-  }, there{};
-  return ::fstat(file, &mine) == 0 && ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
-         mine.st_dev == there.st_dev;
-}
-
 }  // namespace
 
-std::shared_ptr<void const> claim_directory(std::string const& directory, std::string const& object) {
+std::shared_ptr<void const> claim_directory(std::string const& directory, std::string const& object,
+                                            bool takes_over) {
   auto const path = in_directory(directory, (object.empty() ? "" : '.' + object) + ".skel-claim");
-  for (auto const end = steady_clock::now() + last_breath;;) {
+  for (auto const end = steady_clock::now() + (takes_over ? last_breath_left_out : last_breath);;) {
     claim_file file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (file.value() < 0) return {};
     bool const taken = ::flock(file.value(), LOCK_EX | LOCK_NB) != 0;
     bool const knows_locks = !taken || errno == EWOULDBLOCK;
     if (taken && knows_locks) {
-      if (steady_clock::now() >= end)
+      if (steady_clock::now() < end)
+        std::this_thread::sleep_for(look_again);
+      else if (takes_over)
+        ::unlink(path.c_str());  // its owner keeps the lock of a file without a name
+      else
         refuse_claim(directory, object, read_claim(path).value_or(claim_state{}).words);
-      std::this_thread::sleep_for(look_again);
       continue;
     }
     if (!is_at(file.value(), path)) continue;  // its owner has just ended
     auto const before = read_claim(path).value_or(claim_state{});
     bool const owner_is_dead =
-        before.words.empty() || (knows_locks && before.words.starts_with(host_name() + ", "));
+        takes_over || before.words.empty() || (knows_locks && before.words.starts_with(host_name() + ", "));
     for (auto const until = steady_clock::now() + claim_patience;
          !owner_is_dead && steady_clock::now() < until;) {
       std::this_thread::sleep_for(look_again);

@@ -16,7 +16,10 @@ namespace skel::storage {
 /// touched for six seconds is taken over.
 ///
 /// With the name of an object, claims only that one.
+///
+/// `takes_over`: its owner, if it lives, has 300 ms to give it up; then it is taken from it.
 [[nodiscard]] std::shared_ptr<void const> claim_directory(std::string const& directory,
-                                                          std::string const& object = {});
+                                                          std::string const& object = {},
+                                                          bool takes_over = false);
 
 }  // namespace skel::storage

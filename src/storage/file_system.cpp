@@ -120,8 +120,8 @@ class real_files final : public file_system {
     descriptor const open(directory, O_RDONLY | O_DIRECTORY);
     uninterrupted(directory, [&] { return ::fsync(open.value()); });
   }
-  std::shared_ptr<void const> claim(std::string const& directory) override {
-    return claim_directory(directory);
+  std::shared_ptr<void const> claim(std::string const& directory, bool takes_over) override {
+    return claim_directory(directory, {}, takes_over);
   }
 };
 

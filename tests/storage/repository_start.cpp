@@ -227,6 +227,14 @@ TEST_CASE("a directory belongs to one living process at a time") {
     return words.substr(0, words.find(','));
   }();
   CHECK(root.entries() == 0);
+  {  // Taken over from one that lives, which then does not end that of its successor.
+    auto before = files.claim(here);
+    auto const after = files.claim(here, true);
+    CHECK(after);
+    before.reset();
+    CHECK_THROWS_AS(files.claim(here), skel::usage_error);
+  }
+  CHECK(root.entries() == 0);
   // That of a dead process of this host.
   test::write_file(path, own_host + ", process 1, since 2026-05-04 12:00:00");
   CHECK(files.claim(here));

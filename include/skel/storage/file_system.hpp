@@ -62,7 +62,11 @@ class file_system {
 
   /// Claims a directory for this process until the returned object is destroyed, so that two jobs do not save
   /// in it at the same time. Throws usage_error while another living process has it. May return null.
-  [[nodiscard]] virtual std::shared_ptr<void const> claim(std::string const& /*directory*/) { return {}; }
+  /// `takes_over`: this job had it before, so that such a process has been left out of the job, and loses it.
+  [[nodiscard]] virtual std::shared_ptr<void const> claim(std::string const& /*directory*/,
+                                                          bool /*takes_over*/ = false) {
+    return {};
+  }
   /// Whether the host of a directory is lost: the directory is no longer read or written.
   [[nodiscard]] virtual bool gone(std::string const& /*directory*/) { return false; }
   /// How each of these directories is used; one without an answer has no free bytes. By default
