@@ -60,16 +60,11 @@ role::bsp_root_config bsp_run::root_config(bool again) {
                           .splits = work_.splits(),
                           .neighbours = work_.has_neighbours(),
                           .max_losses = options_.max_losses_per_task,
-                          .saves = store_ != nullptr};
+                          .saves = store_ != nullptr,
+                          .begins_anew = engine_.job.attempt > 1};
   if (!store_) return c;
-  auto const found = store_->open(again);
-  for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
-  auto const parts = found.empty() ? 0 : static_cast<int>(found.front().parts);
-  if (parts > 0 && parts != all_ranks() && !work_.splits())
-    throw usage_error(
-        detail::format("the checkpoint is of {} ranks, and the program does not say how its state is split: "
-                       "expected {} ranks",
-                       parts, parts));
+  auto const parts = work_.splits() ? std::nullopt : std::optional(static_cast<std::uint32_t>(all_ranks()));
+  for (auto const& g : store_->open(again, parts)) c.usable.push_back({g.generation, g.parts});
   c.stamp = store_->stamp();
   c.newest = store_->newest();
   return c;

@@ -1,5 +1,6 @@
 #include "store.hpp"
 
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -94,13 +95,22 @@ std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(genera
 
 // --- the root
 
-std::vector<storage::generation_plan> bsp_store::open(bool again) {
+std::vector<storage::generation_plan> bsp_store::open(bool again, std::optional<std::uint32_t> parts) {
   log_.emplace(engine_, options_, what_);
   std::ignore = log_->open(again);
   auto& stamps = log_->stamps();
   ask_at_start([&](storage::repository const& store) {
-    auto all = stamps.empty() ? std::vector<storage::stored_generation>() : store.candidates();
+    std::vector<storage::stored_generation> all;
+    if (!stamps.empty()) all = read_back([&] { return store.candidates(); });
     std::erase_if(all, [&](auto const& g) { return !stamps.contains(g.plan.stamp); });
+    auto const fits = [&](auto const& g) { return !parts || g.plan.parts == *parts; };
+    if (!all.empty() && !fits(all[0]) && !in_later_attempt())
+      throw usage_error(detail::format(
+          "the checkpoint is of {} ranks, and the program does not say how its state is split: "
+          "expected {} ranks",
+          all[0].plan.parts, all[0].plan.parts));
+    if (in_later_attempt() && std::erase_if(all, std::not_fn(fits)) > 0 && all.empty())
+      report_("the program does not say how its state is split for fewer ranks: the call starts anew");
     for (auto const& g : all) at_start_.push_back(g.plan);
     if (!all.empty()) {
       costs_.restored_generation = all[0].plan.generation;

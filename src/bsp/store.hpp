@@ -50,8 +50,8 @@ class bsp_store : public call_store {
   // --- the root ---
   /// Opens the store and returns the generations to resume from, in order of preference; empty if
   /// the run starts from the beginning. Throws usage_error like store_writer::open().
-  /// `again`: see store_writer::open().
-  [[nodiscard]] std::vector<storage::generation_plan> open(bool again);
+  /// `again`: see store_writer::open(). `parts`: the number that a generation must have; empty: any.
+  [[nodiscard]] std::vector<storage::generation_plan> open(bool again, std::optional<std::uint32_t> parts);
   /// The stamp of this run's generations, and the number below theirs.
   [[nodiscard]] std::uint64_t stamp() const { return stamp_; }
   [[nodiscard]] std::uint64_t newest() const { return newest_; }

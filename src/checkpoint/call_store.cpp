@@ -92,6 +92,8 @@ void call_store::ask_at_start(std::function<void(storage::repository const&)> co
   for (auto const& p : problems) report_(p);
 }
 
+bool call_store::in_later_attempt() const { return engine_.job.attempt > 1; }
+
 void call_store::add_cost(storage::save_cost const& cost) {
   costs_.code_seconds += cost.code;
   costs_.transfer_seconds += cost.transfer;

@@ -10,6 +10,7 @@
 
 #include "disks/rank_files.hpp"
 #include "interval.hpp"
+#include "skel/error.hpp"
 #include "skel/report.hpp"
 #include "skel/storage/options.hpp"
 #include "skel/storage/repository.hpp"
@@ -56,6 +57,24 @@ class call_store {
   /// usage_error; otherwise reports the store's warnings.
   void ask_at_start(std::function<void(storage::repository const&)> const& ask) const;
   void add_cost(storage::save_cost const& cost);
+  /// Returns what `read` returns. In another attempt of the program, nothing but a store that can be read
+  /// saves this call from being computed again: if `read` throws an error other than usage_error, reports it
+  /// and returns nothing.
+  template <class Read>
+  auto read_back(Read const& read) const -> decltype(read()) {
+    try {
+      return read();
+    } catch (usage_error const&) {
+      throw;
+    } catch (error const& lost) {
+      if (!in_later_attempt()) throw;
+      report_(lost.what() + std::string(": the call starts anew"));
+      return {};
+    }
+  }
+  /// Whether the program has lost a root, so that its calls go on from what was saved whatever its options
+  /// say.
+  [[nodiscard]] bool in_later_attempt() const;
 
   engine& engine_;
   checkpoint_options options_;

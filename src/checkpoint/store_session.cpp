@@ -36,8 +36,13 @@ saved_calls read_calls(std::span<std::byte const> log) {
 }
 
 store_sessions& store_sessions::of(engine& e) {
-  static store_sessions of_process;
-  if (e.job.is_process) return of_process;
+  if (e.job.is_process) {
+    static std::mutex mutex;
+    static std::map<int, store_sessions> of_attempt;
+    std::lock_guard const lock(mutex);
+    of_attempt.erase(of_attempt.begin(), of_attempt.lower_bound(e.job.attempt));
+    return of_attempt[e.job.attempt];
+  }
   if (!e.stores) e.stores = std::make_shared<store_sessions>();
   return *static_cast<store_sessions*>(e.stores.get());
 }

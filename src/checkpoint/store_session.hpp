@@ -58,7 +58,8 @@ struct store_session {
 /// The stores in which the calls of a program have saved.
 class store_sessions {
  public:
-  /// Those of the process, since a program may make several contexts, unless several jobs share it.
+  /// Those of the process, since a program may make several contexts, unless several jobs share it. Each
+  /// attempt of the program makes its calls anew, maybe on another rank.
   [[nodiscard]] static store_sessions& of(engine& e);
   /// Begins a call that saves in this store, or repeats the last one. Throws usage_error while another one
   /// does.

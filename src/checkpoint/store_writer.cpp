@@ -25,7 +25,6 @@ std::string name_of_store(checkpoint_options const& o) {
 // Whether the run resumes from the store. Throws a usage_error that names a directory or a file if the store
 // holds what the options do not permit.
 bool resumes_from(storage::repository const& store, checkpoint_options const& options) {
-  store.check_at_start();
   auto const where = join(options.store, ", ");
   if (options.resume == checkpoint_options::resume_mode::if_there) {
     if (!store.unused()) return true;
@@ -64,14 +63,17 @@ void store_writer::open_store() {
   if (!places_.warning.empty()) report_(places_.warning);
   ask_at_start([&](storage::repository const& store) {
     for (auto const& p : places_.places)
-      if (auto claim = places_.files->claim(p.directory)) session_->claims.push_back(std::move(claim));
-    bool const resumes = resumes_from(store, options_);
+      if (auto claim = places_.files->claim(p.directory, in_later_attempt()))
+        session_->claims.push_back(std::move(claim));
+    store.check_at_start();
+    bool const resumes = in_later_attempt() || resumes_from(store, options_);
     if (options_.problem.empty() && options_.resume != checkpoint_options::resume_mode::no)
       report_(
           "checkpoint_options::problem is empty: a run with other constants, captured values or files "
           "resumes all the same");
     if (!resumes) return;
-    auto found = store.restore();
+    auto found = read_back([&] { return store.restore(); });
+    if (!found && in_later_attempt()) return;
     if (!found) throw usage_error("there is no checkpoint to resume from in " + join(options_.store, ", "));
     if (found->parts.size() != 1)
       throw usage_error("the checkpoint in " + join(options_.store, ", ") + " is not of a run like this one");
@@ -109,10 +111,14 @@ std::optional<std::vector<std::byte>> store_writer::open(bool again) {
   auto mine = session_->left.extract(number_);
   if (mine.empty()) return {};
   auto& saved = mine.mapped();
-  if (!agree(saved.what, what_.text()))
-    throw usage_error(detail::format(
-        "{} (call {}: {}) with other options or input; repeat those of that run, or use another store",
-        session_->origin, number_, difference(saved.what, what_.text())));
+  if (!agree(saved.what, what_.text())) {
+    auto const other = detail::format("{} (call {}: {}) with other options or input", session_->origin,
+                                      number_, difference(saved.what, what_.text()));
+    if (!in_later_attempt()) throw usage_error(other + "; repeat those of that run, or use another store");
+    report_(other + ": the call starts anew");  // they depend on the number of ranks
+    session_->stamps.erase(number_);
+    return {};
+  }
   if (number_ == 1) store_.note_attempt(session_->restored);
   restored_ = true;
   length_ = saved.content.size();

@@ -33,7 +33,8 @@ class store_writer : public call_store {
   /// Throws usage_error, one line that names a directory or a file, if the options ask to resume and there is
   /// no checkpoint or one of another call, if it cannot be read, and if there is one but the options do not
   /// ask to resume.
-  /// `again`: this call repeats the previous one, whose checkpoints are its own; returns nothing.
+  /// In a later attempt of the program, resumes from what there is: a call that cannot starts anew, with a
+  /// warning. `again`: this call repeats the previous one, whose checkpoints are its own; returns nothing.
   [[nodiscard]] std::optional<std::vector<std::byte>> open(bool again = false);
   /// The first call of a run writes a checkpoint and waits for it. Throws usage_error if the store cannot be
   /// written, so that this is known before hours of computation. A later call merges a long log, which its

@@ -216,7 +216,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add_types("types", work.types())
       .add("bytes of a task", traits.task_bytes)
       .add_types("task function", work.function())
-      .add("resume", resumes())
+      .add("resume", may_resume())
       .add("cost", options.task.cost ? "given" : "none");
   if (!costs.empty()) {
     xxh3_hasher hash;

@@ -42,9 +42,11 @@ struct farm_setup {
   [[nodiscard]] int first_worker() const { return !options.root_works && size > 1 ? 1 : 0; }
   [[nodiscard]] int workers() const { return size - first_worker(); }
   [[nodiscard]] bool computes() const { return rank >= first_worker(); }
-  [[nodiscard]] bool resumes() const {
+  /// Whether the user permits that.
+  [[nodiscard]] bool may_resume() const {
     return options.checkpoint && options.checkpoint->resume != checkpoint_options::resume_mode::no;
   }
+  [[nodiscard]] bool resumes() const { return options.checkpoint && (again || may_resume()); }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;
   /// Whether the root runs a few tasks of other ranks again (rank_check).

@@ -202,12 +202,16 @@ mpi_start start_mpi(MPI_Comm comm, context_options options) {
   return made;
 }
 
+// Of the body that this process runs. Contexts that the body makes belong to it.
+int attempt_of_process = 1;
+
 std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires, mpi_start& from) {
   auto made = std::make_shared<engine>(std::move(wires), from.options, from.host);
   made->warnings = std::exchange(from.warnings, {});
   made->place.on_host = from.place.on_host;
   made->place.has_cores = from.place.has_cores;
   made->job.is_process = true;
+  made->job.attempt = attempt_of_process;
   watch_finalize(made);
   return made;
 }
@@ -248,8 +252,11 @@ int run_or_leave(mpi_start& start, std::string const& program, int rank,
   double const patience = patience_of(*start.wires, start.options);
   auto const job = std::make_shared<job_wires>(std::move(start.wires), patience, restarts,
                                                [&] { return start.processes->ended(); });
-  auto const end = run_attempts(
-      job, [&](auto wires) { return engine_over(std::move(wires), start); }, program, body);
+  auto const engine_of = [&, attempt = 0](auto wires) mutable {
+    attempt_of_process = ++attempt;
+    return engine_over(std::move(wires), start);
+  };
+  auto const end = run_attempts(job, engine_of, program, body);
   if (end.left_out || job->now().number > 1 || end.last->farewell().leaves_abruptly())
     end_process(rank, end.code,
                 !end.left_out && end.last->farewell().ended_by_loss() ? loss_ended_the_job : "");

@@ -1,94 +1,26 @@
 // The root dies, and the others run the body again.
-#include "engine/attempts.hpp"
+#include "attempts.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "catch.hpp"
 #include "disks/store_of_three.hpp"
-#include "engine/context_access.hpp"
 #include "skel/skel.hpp"
 #include "slices.hpp"
-#include "transport/hub_transport.hpp"
+
+using namespace attempts_test;
 
 namespace {
-
-struct rank_ended : std::runtime_error {
-  rank_ended() : std::runtime_error("this rank is dead") {}
-};
-
-// A job whose ranks are threads. The end of one is certain at once for the others.
-class job {
- public:
-  explicit job(int ranks, bool restarts = true, bool certain = true)
-      : net_(std::make_shared<hub::network>(ranks)),
-        restarts_(restarts),
-        certain_(certain),
-        codes(static_cast<std::size_t>(ranks)),
-        numbers_(static_cast<std::size_t>(ranks)) {}
-
-  // Ends the calling rank, whose number in the job is `rank`.
-  [[noreturn]] void end(int rank) {
-    net_->kill(rank);
-    throw rank_ended();
-  }
-  /// `body(context, rank in the job)`.
-  void run(std::function<void(skel::context&, int)> const& body) {
-    std::vector<std::jthread> threads;
-    for (int r = 0; r < net_->size(); ++r) threads.emplace_back([&, r] { run_rank(r, body); });
-  }
-  void cut_before(int rank) { net_->cut_before(rank); }
-  [[nodiscard]] bool is_dead(int rank) const { return net_->is_dead(rank); }
-
- private:
-  std::shared_ptr<hub::network> net_;
-  bool restarts_, certain_;
-
- public:
-  std::vector<int> codes;
-  std::optional<std::uint64_t> remember{};
-
- private:
-  std::vector<int> numbers_;
-
-  void run_rank(int r, std::function<void(skel::context&, int)> const& body) {
-    auto const ended = [this, r, known = std::set<int>()]() mutable {
-      std::vector<int> news;
-      for (int other = 0; other < net_->size(); ++other)
-        if (other != r && ((certain_ && net_->is_dead(other)) || net_->is_dead(r)) &&
-            known.insert(other).second)
-          news.push_back(other);
-      return news;
-    };
-    static constexpr double patience = 0.5;
-    auto const wires = std::make_shared<skel::detail::job_wires>(std::make_unique<hub::transport>(net_, r),
-                                                                 patience, restarts_, ended);
-    auto const make = [this, r](std::unique_ptr<skel::transport::transport> carrier) {
-      skel::context_options options;
-      options.threads = 1;
-      options.quiet = true;
-      options.suspect_after_seconds = patience;
-      options.remember_bytes = remember;
-      return std::make_shared<skel::detail::engine>(std::move(carrier), options, "host" + std::to_string(r));
-    };
-    codes[static_cast<std::size_t>(r)] = skel::detail::run_attempts(wires, make, {}, [&](skel::context& ctx) {
-                                           if (is_dead(r)) throw rank_ended();
-                                           return body(ctx, r), 0;
-                                         }).code;
-  }
-};
 
 constexpr std::uint64_t tasks = 400;
 std::uint64_t work(std::uint64_t i) {

@@ -92,7 +92,7 @@ void bsp_root::go_on_without_lost(bsp_actions& out) {
 void bsp_root::take(rank_id /*from*/, bsp::unreadable const& u, bsp_actions& out) {
   if (u.epoch != now_.epoch || stopped_ || watch_.may_blame()) return;
   std::erase_if(usable_, [&](auto const& g) { return g.number == now_.generation || !fits(g); });
-  if (usable_.empty() && !config_.usable.empty() && !moved_) {
+  if (usable_.empty() && !config_.usable.empty() && !moved_ && !config_.begins_anew) {
     stopped_ = true;
     out.emplace_back(bsp::refuse{u.text});
     return;

@@ -25,6 +25,7 @@ struct bsp_root_config {
   std::vector<bsp_generation> usable{};  ///< generations to resume from, in order of preference
   unsigned max_losses = 3;               ///< losses in the same superstep before it is blamed; 0: never
   bool saves = false;                    ///< there is a store for checkpoints
+  bool begins_anew = false;              ///< if none of these can be read
 };
 
 /// - A new epoch begins with all living ranks from the newest generation that can be restored: at

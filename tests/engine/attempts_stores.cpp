@@ -1,0 +1,274 @@
+// The root of a job with checkpoints dies: the next attempt goes on from what the store holds.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "attempts.hpp"
+#include "bsp/over_hub.hpp"
+#include "catch.hpp"
+#include "disks/store_of_three.hpp"
+#include "ring_steal/over_hub.hpp"
+#include "skel/skel.hpp"
+
+namespace stores_test {
+
+using namespace attempts_test;
+
+namespace {
+
+constexpr std::uint64_t tasks = 300;
+thread_local int attempt_here = 0;
+std::atomic<std::uint64_t> executed[4];  // by attempt
+
+std::uint64_t work(std::uint64_t i) {
+  ++executed[attempt_here];
+  std::this_thread::sleep_for(std::chrono::microseconds(300));
+  return (i + 1) * 0x9e3779b97f4a7c15U;
+}
+std::uint64_t right_sum() {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < tasks; ++i) sum += (i + 1) * 0x9e3779b97f4a7c15U;
+  return sum;
+}
+
+// What the root of the last attempt has.
+struct outcome {
+  int attempt = 0, root = -1;
+  std::uint64_t sum = 0;
+  std::vector<std::uint64_t> cells;
+  skel::report report;
+  [[nodiscard]] std::uint64_t restored() const {
+    REQUIRE(report.checkpoint);
+    return report.checkpoint->restored_tasks;
+  }
+};
+
+void begin(skel::context const& ctx) { attempt_here = ctx.attempt(); }
+
+// Until a generation after the first, which is saved before any task begins, is committed.
+void wait_for_results_in(test::temporary_directory const& root) {
+  auto const is_one = [](auto const& f) {
+    auto const name = f.path().filename().string();
+    return name.starts_with("manifest.") && !name.starts_with("manifest.1.");
+  };
+  auto const there = [&] {
+    std::error_code vanished;  // files do, meanwhile
+    for (auto f = std::filesystem::recursive_directory_iterator(root.file(""), vanished);
+         f != std::filesystem::recursive_directory_iterator(); f.increment(vanished))
+      if (is_one(*f)) return true;
+    return false;
+  };
+  for (int i = 0; i < 2000 && !there(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+// A farm whose roots call `lose` at their 200th result.
+outcome farm(job& j, test::temporary_directory const& root, skel::checkpoint_options const& options,
+             std::function<void(int attempt, int rank)> const& lose) {
+  for (auto& n : executed) n = 0;
+  outcome last;
+  j.run([&](skel::context& ctx, int rank) {
+    begin(ctx);
+    std::uint64_t sum = 0, heard = 0;
+    auto const [report] = skel::farm(
+        ctx, skel::indices(tasks), work, skel::schedule::adaptive{},
+        [&](skel::task_id, std::uint64_t x) {
+          sum += x;
+          ++heard;
+          if (heard == 100)
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a checkpoint is due
+          if (heard == 150 && ctx.attempt() == 1 && options.every_seconds < 1) wait_for_results_in(root);
+          if (heard == 200) lose(ctx.attempt(), rank);
+        },
+        skel::farm_options{.checkpoint = options});
+    if (ctx.is_root()) last = {ctx.attempt(), rank, sum, {}, report};
+  });
+  CHECK(last.sum == right_sum());
+  return last;
+}
+
+skel::checkpoint_options on_disks(test::temporary_directory const& root) {
+  test::store_of_three const names;
+  auto c = names.options(false);
+  c.store = {"ranks:" + root.file("%r")};
+  c.every_seconds = 0.02;  // each takes many messages
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("a farm's root dies: what was saved is not computed again, whatever the resume mode") {
+  using mode = skel::checkpoint_options::resume_mode;
+  for (auto const m : {mode::no, mode::if_there}) {
+    test::store_of_three const where;
+    auto options = where.options(false);
+    options.resume = m;
+    job j(4);
+    auto const last = farm(j, where.root, options, [&](int attempt, int rank) {
+      if (attempt == 1) j.end(rank);
+    });
+    CHECK(last.attempt == 2);
+    CHECK(last.restored() > 0);
+    CHECK(executed[2] <= tasks - last.restored());
+  }
+}
+
+TEST_CASE("two roots die in a row: each attempt goes on from the checkpoints of those before") {
+  test::store_of_three const where;
+  job j(5);
+  auto const last = farm(j, where.root, where.options(false), [&](int attempt, int rank) {
+    if (attempt < 3) j.end(rank);
+  });
+  CHECK(last.attempt == 3);
+  CHECK(last.root == 2);
+  CHECK(last.restored() > 0);
+  CHECK(executed[3] <= tasks - last.restored());
+}
+
+TEST_CASE("a root that only hangs has left its store to the next attempt") {
+  test::store_of_three const where;
+  job j(3);
+  auto const last = farm(j, where.root, where.options(false), [&](int attempt, int rank) {
+    if (attempt == 1) j.freeze(rank);
+  });
+  CHECK(last.attempt == 2);
+  CHECK(last.restored() > 0);
+  for (auto const& d : where.directories) CHECK_FALSE(std::filesystem::exists(d + "/.skel-claim"));
+}
+
+TEST_CASE("the ranks find their own disks again, and the code repairs the shards of the dead root") {
+  test::temporary_directory const root;
+  auto const options = on_disks(root);
+  for (auto& n : executed) n = 0;
+  std::uint64_t restored = 0, sums = 0;
+  job j(3);
+  j.remember = 0;
+  j.run([&](skel::context& ctx, int rank) {
+    begin(ctx);
+    std::uint64_t sum = 0;
+    auto const farm = [&](auto const& sink) {
+      return skel::farm(ctx, skel::indices(tasks), work, skel::schedule::adaptive{}, sink,
+                        skel::farm_options{.checkpoint = options})
+          .report;
+    };
+    auto const first = farm([&](skel::task_id, std::uint64_t x) { sum += x; });
+    farm([&](skel::task_id, std::uint64_t x) {
+      sum += x;
+      if (ctx.attempt() > 1) return;
+      std::filesystem::remove_all(root.file("0"));
+      j.end(rank);
+    });
+    if (!ctx.is_root()) return;
+    restored = first.checkpoint->restored_tasks;
+    sums = sum;
+  });
+  CHECK(sums == 2 * right_sum());
+  CHECK(restored == tasks);
+  CHECK(executed[2] <= tasks);
+  auto const holds = [&](char const* disk) { return !std::filesystem::is_empty(root.file(disk)); };
+  CHECK(holds("1"));
+  CHECK(holds("2"));
+}
+
+TEST_CASE("a store of which too much is lost: the call starts anew") {
+  for (bool const central : {true, false}) {
+    CAPTURE(central);
+    test::store_of_three const where;
+    auto options = where.options(false);
+    if (central) {
+      options.store = {"rank:0:" + where.root.file("%r")};
+      options.code = "replicate:1";
+    } else {
+      options.every_seconds = 1000;
+    }
+    job j(3);
+    j.remember = 0;
+    auto const last = farm(j, where.root, options, [&](int attempt, int rank) {
+      if (attempt > 1) return;
+      if (central) j.end(rank);
+      for (int const i : {0, 1})
+        for (auto const& f : std::filesystem::directory_iterator(where.directories[i]))
+          std::filesystem::remove(f.path());
+      j.freeze(rank);
+    });
+    CHECK(last.attempt == 2);
+    CHECK(last.restored() == 0);
+    CHECK(executed[2] == tasks);
+    CHECK(last.report.checkpoint->saved > 0);
+  }
+}
+
+TEST_CASE("the calls that have ended are restored, and the one in progress goes on") {
+  for (bool const splits : {true, false})
+    for (int const dies_in : {2, 3, 4}) {
+      CAPTURE(splits, dies_in);
+      for (auto& n : executed) n = 0;
+      test::store_of_three const where;
+      auto const checkpoint = where.options(false);
+      job j(4);
+      outcome last;
+      std::atomic<std::uint64_t> first_step{0};
+      std::uint64_t counted = 0, restored_farm = 0;
+      j.run([&](skel::context& ctx, int rank) {
+        begin(ctx);
+        auto const die_in = [&, attempt = ctx.attempt(), is_root = ctx.is_root()](int call) {
+          if (is_root && attempt == 1 && call == dies_in) j.end(rank);
+        };
+        std::uint64_t sum = 0;
+        auto const [report] = skel::farm(
+            ctx, skel::indices(tasks), work, skel::schedule::adaptive{},
+            [&](skel::task_id, std::uint64_t x) { sum += x; }, skel::farm_options{.checkpoint = checkpoint});
+        if (ctx.is_root()) restored_farm = report.checkpoint->restored_tasks;
+
+        auto const run_circle = [&]<class Circle>(Circle c) {
+          c.event = [&, attempt = ctx.attempt()](int place, std::uint64_t n) {
+            if (place != 0) return;
+            if (attempt == 2 && first_step == 0) first_step = n + 1;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            if (n == 20) die_in(2);
+          };
+          return skel::bsp(ctx, c, skel::bsp_options{.checkpoint = checkpoint});
+        };
+        auto const keep_cells = [&](auto const& made) {
+          if (ctx.is_root()) last.cells = made.value.whole;
+        };
+        if (splits)
+          keep_cells(run_circle(bsp_test::splitting_circle{}));
+        else
+          keep_cells(run_circle(bsp_test::circle{}));
+
+        steal_test::tree const t{8, 20};
+        auto const found = skel::ring_steal(ctx, steal_test::root_node(), t, skel::schedule::stealing{},
+                                            skel::ring_steal_options{.checkpoint = checkpoint});
+        die_in(3);
+        std::uint64_t again = 0;
+        skel::farm(
+            ctx, skel::indices(tasks), work, skel::schedule::adaptive{},
+            [&](skel::task_id, std::uint64_t x) {
+              again += x;
+              die_in(4);
+            },
+            skel::farm_options{.checkpoint = checkpoint});
+        if (!ctx.is_root()) return;
+        CHECK(sum == right_sum());
+        CHECK(again == right_sum());
+        counted = found.value;
+        last.attempt = ctx.attempt();
+        last.report = found.report;
+      });
+      CHECK(last.attempt == 2);
+      CHECK(restored_farm == tasks);
+      CHECK(executed[2] <= tasks);  // those of the last farm
+      CHECK(last.cells == bsp_test::expected());
+      CHECK(counted == steal_test::count(steal_test::tree{8, 20}));
+      CHECK((first_step > 1) == splits);
+      if (dies_in > 2) CHECK(last.restored() == counted);
+    }
+}
+
+}  // namespace stores_test
