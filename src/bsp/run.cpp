@@ -61,7 +61,7 @@ role::bsp_root_config bsp_run::root_config(bool again) {
                           .neighbours = work_.has_neighbours(),
                           .max_losses = options_.max_losses_per_task,
                           .saves = store_ != nullptr,
-                          .begins_anew = engine_.job.attempt > 1};
+                          .begins_anew = store_ && store_->in_later_attempt()};
   if (!store_) return c;
   auto const parts = work_.splits() ? std::nullopt : std::optional(static_cast<std::uint32_t>(all_ranks()));
   for (auto const& g : store_->open(again, parts)) c.usable.push_back({g.generation, g.parts});

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/format.hpp"
 #include "base/one_line.hpp"
 #include "engine/engine.hpp"
 #include "skel/error.hpp"
@@ -92,7 +93,15 @@ void call_store::ask_at_start(std::function<void(storage::repository const&)> co
   for (auto const& p : problems) report_(p);
 }
 
-bool call_store::in_later_attempt() const { return engine_.job.attempt > 1; }
+std::string call_store::name() const {
+  auto all = options_.store;
+  all.insert(all.end(), options_.remote.store.begin(), options_.remote.store.end());
+  return join(all, ", ");
+}
+
+bool call_store::in_later_attempt() const {
+  return engine_.disks().opened().before(name(), engine_.job.attempt);
+}
 
 void call_store::add_cost(storage::save_cost const& cost) {
   costs_.code_seconds += cost.code;

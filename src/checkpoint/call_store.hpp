@@ -47,6 +47,9 @@ class call_store {
  public:
   /// The costs of the checkpoints, for the report.
   [[nodiscard]] checkpoint_report& costs() { return costs_; }
+  /// Whether the program had opened this store when it lost a root, so that its calls go on from what was
+  /// saved whatever its options say.
+  [[nodiscard]] bool in_later_attempt() const;
 
  protected:
   /// `apart`: see repository_options. Throws usage_error for invalid options.
@@ -56,6 +59,7 @@ class call_store {
   /// Calls `ask` with the store at the start of a run. If it throws, rethrows only its text as a
   /// usage_error; otherwise reports the store's warnings.
   void ask_at_start(std::function<void(storage::repository const&)> const& ask) const;
+  [[nodiscard]] std::string name() const;
   void add_cost(storage::save_cost const& cost);
   /// Returns what `read` returns. In another attempt of the program, nothing but a store that can be read
   /// saves this call from being computed again: if `read` throws an error other than usage_error, reports it
@@ -72,9 +76,6 @@ class call_store {
       return {};
     }
   }
-  /// Whether the program has lost a root, so that its calls go on from what was saved whatever its options
-  /// say.
-  [[nodiscard]] bool in_later_attempt() const;
 
   engine& engine_;
   checkpoint_options options_;

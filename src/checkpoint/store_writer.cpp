@@ -16,12 +16,6 @@ namespace skel::detail {
 
 namespace {
 
-std::string name_of_store(checkpoint_options const& o) {
-  auto all = o.store;
-  all.insert(all.end(), o.remote.store.begin(), o.remote.store.end());
-  return join(all, ", ");
-}
-
 // Whether the run resumes from the store. Throws a usage_error that names a directory or a file if the store
 // holds what the options do not permit.
 bool resumes_from(storage::repository const& store, checkpoint_options const& options) {
@@ -55,7 +49,7 @@ store_writer::~store_writer() {
   session_->length = length_;
   auto& all = store_sessions::of(engine_);
   all.leave(*session_);
-  if (number_ == 1 && !begun_) all.forget(name_of_store(options_));
+  if (number_ == 1 && !begun_) all.forget(name());
 }
 
 // The first call of the program.
@@ -71,6 +65,13 @@ void store_writer::open_store() {
       report_(
           "checkpoint_options::problem is empty: a run with other constants, captured values or files "
           "resumes all the same");
+    // Before anything is saved: should this root be lost, its successor knows that the store is the job's.
+    engine_.disks().announce(name(), engine_.job.attempt);
+    if (engine_.size() > 1) {
+      std::unique_lock lock(engine_.mutex());
+      engine_.driver().send_pending();
+      engine_.driver().flush(lock, 1.0);
+    }
     if (!resumes) return;
     auto found = read_back([&] { return store.restore(); });
     if (!found && in_later_attempt()) return;
@@ -101,7 +102,7 @@ void store_writer::open_store() {
 }
 
 std::optional<std::vector<std::byte>> store_writer::open(bool again) {
-  session_ = store_sessions::of(engine_).enter(name_of_store(options_), again);
+  session_ = store_sessions::of(engine_).enter(name(), again);
   number_ = session_->calls;
   if (number_ == 1 && !again) open_store();
   increments_.resume_from(std::move(session_->log));

@@ -39,9 +39,23 @@ transport::packet encode_use(bool begins) {
   return p;
 }
 
+transport::packet encode_opened(std::string const& store, int attempt) {
+  transport::packet p;
+  p.body().push_back(static_cast<std::byte>(disk_message::opened));
+  bytes::put_text(p.body(), store);
+  bytes::put_varint(p.body(), static_cast<std::uint64_t>(attempt));
+  return p;
+}
+
+std::pair<std::string, int> decode_opened_store(std::span<std::byte const> body) {
+  static_cast<void>(bytes::get_bytes(body, 1));
+  auto store = bytes::get_text(body);
+  return {std::move(store), static_cast<int>(bytes::get_varint(body))};
+}
+
 disk_message kind_of(std::span<std::byte const> body) {
   auto const said = static_cast<disk_message>(bytes::get_bytes(body, 1)[0]);
-  if (said > disk_message::ends) throw protocol_error("unknown disk message");
+  if (said > disk_message::opened) throw protocol_error("unknown disk message");
   return said;
 }
 

@@ -54,8 +54,11 @@ struct disk_answer {
 [[nodiscard]] transport::packet encode(std::uint64_t number, disk_answer const& a);
 /// Announces that this rank has opened a store on the receiver's disk, or has closed it.
 [[nodiscard]] transport::packet encode_use(bool begins);
+/// Announces that this rank has opened a store, of that name, in this attempt of the program.
+[[nodiscard]] transport::packet encode_opened(std::string const& store, int attempt);
+[[nodiscard]] std::pair<std::string, int> decode_opened_store(std::span<std::byte const> body);
 
-enum class disk_message : std::uint8_t { request, answer, begins, ends };
+enum class disk_message : std::uint8_t { request, answer, begins, ends, opened };
 [[nodiscard]] disk_message kind_of(std::span<std::byte const> body);
 [[nodiscard]] std::pair<std::uint64_t, disk_request> decode_request(std::span<std::byte const> body);
 [[nodiscard]] std::pair<std::uint64_t, disk_answer> decode_answer(std::span<std::byte const> body);

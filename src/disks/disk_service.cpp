@@ -67,6 +67,22 @@ void disk_service::tell_all(bool begins) {
   outbox_.wake();
 }
 
+void disk_service::announce(std::string const& store, int attempt) {
+  {
+    std::lock_guard const held(mutex_);
+    opened_->add(store, attempt);
+    for (int r = 0; r < size(); ++r)
+      if (r != rank_) outbox_.post(r, encode_opened(store, attempt));
+  }
+  outbox_.wake();
+}
+
+void disk_service::share(std::shared_ptr<opened_stores> all) {
+  std::lock_guard const held(mutex_);
+  all->add(*opened_);  // a faster root may have opened one already
+  opened_ = std::move(all);
+}
+
 // A rank that lost the root is isolated: the others may have declared it dead.
 bool disk_service::hopeless(int rank) const {
   return lost_[static_cast<std::size_t>(rank)] || lost_[0] ||
@@ -111,6 +127,11 @@ void disk_service::on_message(int from, std::span<std::byte const> body) {
       break;
     case disk_message::ends:
       use(from, -1);
+      break;
+    case disk_message::opened: {
+      auto const [store, attempt] = decode_opened_store(body);
+      opened_->add(store, attempt);
+    }
   }
   held.unlock();
   changed_.notify_all();

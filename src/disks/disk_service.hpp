@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "disk_host.hpp"
 #include "disk_outbox.hpp"
 #include "disk_server.hpp"
+#include "opened_stores.hpp"
 
 namespace skel::detail {
 
@@ -58,6 +60,11 @@ class disk_service {
   /// ends.
   void begin_use() { tell_all(true); }
   void end_use() { tell_all(false); }
+  /// Announces on all ranks that this one has opened a store, in this attempt of the program.
+  void announce(std::string const& store, int attempt);
+  [[nodiscard]] opened_stores const& opened() const { return *opened_; }
+  /// Those of all attempts. Before the first call.
+  void share(std::shared_ptr<opened_stores> all);
   /// Whether messages are waiting, or may be at any moment.
   [[nodiscard]] bool busy() const {
     return !outbox_.empty() || unanswered_ > 0 || server_.busy() || users_ > 0;
@@ -97,6 +104,7 @@ class disk_service {
   std::map<int, int> stores_of_;  // number of stores that each other rank uses here
   std::atomic<int> users_{0};     // their sum
   std::optional<clock::time_point> failed_since_;
+  std::shared_ptr<opened_stores> opened_ = std::make_shared<opened_stores>();
   std::atomic<int> unanswered_{0};  // questions
   disk_server server_;              // its thread posts to the outbox, so it ends first
 };

@@ -203,6 +203,30 @@ TEST_CASE("a store of which too much is lost: the call starts anew") {
   }
 }
 
+TEST_CASE("a root dies before it opens the store of another run: the next attempt is refused as well") {
+  test::store_of_three const where;
+  auto const options = where.options(false);
+  auto const count = [](skel::task_id, std::uint64_t) {};
+  {
+    job earlier(2);
+    earlier.run([&](skel::context& ctx, int) {
+      skel::farm(ctx, skel::indices(tasks), work, skel::schedule::adaptive{}, count,
+                 skel::farm_options{.checkpoint = options});
+    });
+  }
+  job j(3);
+  std::atomic<int> second{0};
+  j.run([&](skel::context& ctx, int rank) {
+    if (ctx.is_root() && ctx.attempt() == 1) j.end(rank);
+    if (ctx.attempt() == 2) ++second;
+    skel::farm(ctx, skel::indices(tasks), work, skel::schedule::adaptive{}, count,
+               skel::farm_options{.checkpoint = options});
+  });
+  CHECK(second == 2);
+  CHECK(j.codes[1] == 2);
+  CHECK(j.codes[2] == 2);
+}
+
 TEST_CASE("the calls that have ended are restored, and the one in progress goes on") {
   for (bool const splits : {true, false})
     for (int const dies_in : {2, 3, 4}) {
