@@ -480,6 +480,6 @@ TEST_CASE("malformed requests are refused") {
   for (std::size_t n = 0; n < use.size(); ++n)
     CHECK_THROWS_AS(decode_use(std::span(use).first(n)), skel::protocol_error);
   CHECK_THROWS_AS(kind_of({}), skel::protocol_error);
-  CHECK_THROWS_AS(kind_of(std::array{std::byte{4}}), skel::protocol_error);
+  CHECK_THROWS_AS(kind_of(std::array{std::byte{5}}), skel::protocol_error);
   CHECK_THROWS_AS(decode_texts(std::array{std::byte{5}}), skel::protocol_error);
 }
