@@ -44,10 +44,6 @@ collective_run::collective_run(context& ctx, call_options const& options, std::s
       progress_(engine_, options.label, is_root() && options.observed && context_access::is_observed(ctx)),
       waiting_(engine_) {
   if (options.observed) engine_.say_warnings();
-  if (!options.saves) return;
-  // The store is the root's, and a later run resumes from it.
-  std::lock_guard const lock(engine_.mutex());
-  engine_.wires().carrier().needs_root();
 }
 
 report collective_run::execute() {

@@ -29,16 +29,13 @@ struct call_options {
   stop_condition stop;
   std::optional<double> time_limit_seconds;
   bool observed = true;  // shown as progress and in traces, and preceded by warnings
-  bool saves = false;    // there are checkpoints
 };
 
 /// Takes them from the options of a skeleton. `name` is the label if the user has given none.
 template <class Options>
 [[nodiscard]] call_options call_options_of(Options const& o, std::string const& name) {
   if (o.time_limit_seconds) require_seconds(name, "time_limit_seconds", *o.time_limit_seconds);
-  bool saves = false;
-  if constexpr (requires { o.checkpoint; }) saves = o.checkpoint.has_value();
-  return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds, true, saves};
+  return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds, true};
 }
 
 /// Enters the run into the engine's table, lets the compute threads work and drives communication

@@ -179,7 +179,6 @@ bool job_wires::on_control(int from, transport::packet const& what) {
   auto const of = bytes::get_raw<std::uint64_t>(body);
   auto const kind = bytes::get_bytes(body, 1)[0];
   if (kind == alive) return of == now().number;
-  if (!restarts_) return false;
   std::optional<role::views::message> m;
   role::codec::get_alternative<role::views::message>(std::to_integer<unsigned>(kind), body,
                                                      [&](auto own) { m = std::move(own); });

@@ -30,8 +30,6 @@ class job_wires {
 
   [[nodiscard]] transport::transport& carrier() { return *carrier_; }
   [[nodiscard]] bool restarts() const { return restarts_; }
-  /// From now on the loss of the root ends the job.
-  void needs_root() { restarts_ = false; }
   [[nodiscard]] role::view const& now() const { return agreement_.current(); }
   [[nodiscard]] role::view_agreement const& agreement() const { return agreement_; }
   /// Enters the next view, once it is decided. Returns whether this rank is a member of it.
@@ -105,7 +103,6 @@ class view_transport final : public transport::transport {
   [[nodiscard]] bool has_failed() const override { return job_->has_failed(); }
   [[nodiscard]] bool has_ended(int rank_in_job) const override { return job_->has_ended(rank_in_job); }
   [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
-  void needs_root() override { job_->needs_root(); }
   [[nodiscard]] bool may_be_left() const override { return job_->may_be_left(); }
   [[nodiscard]] bool is_over() const override { return job_->agreement().next().has_value(); }
 

@@ -53,8 +53,6 @@ class transport {
   virtual void set_lost(int /*rank*/, bool /*lost*/) {}
   /// Whether the ranks that are not lost may do so, if rank 0 is.
   [[nodiscard]] virtual bool outlives_root() const { return false; }
-  /// From now on they may not.
-  virtual void needs_root() {}
   /// On rank 0: whether the ranks that it has lost may have done so.
   [[nodiscard]] virtual bool may_be_left() const { return false; }
   /// Whether they have decided to, so that nothing more can come of this job.

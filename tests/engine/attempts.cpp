@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "disks/store_of_three.hpp"
 #include "skel/skel.hpp"
 #include "slices.hpp"
 
@@ -284,37 +283,6 @@ TEST_CASE("of two sides of a network only the larger one goes on, and the root o
   CHECK_FALSE(first_has_all);
   CHECK(heard_by_first < 2 * tasks);
   CHECK(j.codes == std::vector<int>{1, 1, 0, 0, 0});
-}
-
-TEST_CASE("a job with checkpoints ends with its root, and a later one resumes") {
-  test::store_of_three const store;
-  for (bool const resumes : {false, true}) {
-    CAPTURE(resumes);
-    job j(3);
-    outcome last;
-    std::atomic<std::uint64_t> computed{0};
-    j.run([&](skel::context& ctx, int rank) {
-      std::uint64_t sum = 0, heard = 0;
-      skel::farm_options options = serving();
-      options.checkpoint = store.options(resumes, "attempts");
-      auto const report = skel::farm(
-          ctx, skel::indices(tasks),
-          [&](std::uint64_t i) {
-            ++computed;
-            return work(i);
-          },
-          skel::schedule::adaptive{},
-          [&](skel::task_id, std::uint64_t x) {
-            sum += x;
-            if (++heard == 300 && !resumes) j.end(rank);
-          },
-          options);
-      if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
-    });
-    CHECK(last.attempt == (resumes ? 1 : 0));
-    if (resumes) CHECK(last.sum == right_sum());
-    for (int r = 1; r < 3; ++r) CHECK(j.codes[static_cast<std::size_t>(r)] == (resumes ? 0 : 1));
-  }
 }
 
 TEST_CASE("results that wait to be sent are remembered, and those of tasks that run while the root dies") {

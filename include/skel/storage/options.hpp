@@ -8,7 +8,7 @@
 
 namespace skel {
 
-/// Lets a later run go on after the loss of the root or of all ranks. Checkpoints are saved as shards in
+/// Lets the ranks that are left go on after the loss of the root, and a later run after that of all. Checkpoints are saved as shards in
 /// the directories of a store (docs/reference/checkpoint.md); the page of each skeleton says what it saves.
 /// All calls of a program may share a store, one after the other; a second job that uses it at the same time
 /// is refused with usage_error. Must be equal on all ranks.
