@@ -11,6 +11,7 @@
 #include "engine/engine.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
+#include "storage/claim.hpp"
 
 namespace skel::detail {
 
@@ -100,7 +101,15 @@ std::string call_store::name() const {
 }
 
 bool call_store::in_later_attempt() const {
-  return engine_.disks().opened().before(name(), engine_.job.attempt);
+  return engine_.disks().opened()->saved_before(name(), engine_.job.attempt);
+}
+
+void call_store::announce(bool saves) const {
+  engine_.disks().announce({name(), storage::claim_owner(), engine_.job.attempt, saves});
+  if (engine_.size() == 1) return;
+  std::unique_lock lock(engine_.mutex());
+  engine_.driver().send_pending();
+  engine_.driver().flush(lock, 1.0);
 }
 
 void call_store::add_cost(storage::save_cost const& cost) {

@@ -47,7 +47,7 @@ class call_store {
  public:
   /// The costs of the checkpoints, for the report.
   [[nodiscard]] checkpoint_report& costs() { return costs_; }
-  /// Whether the program had opened this store when it lost a root, so that its calls go on from what was
+  /// Whether the program had saved in this store when it lost a root, so that its calls go on from what was
   /// saved whatever its options say.
   [[nodiscard]] bool in_later_attempt() const;
 
@@ -56,6 +56,9 @@ class call_store {
   call_store(engine& of, checkpoint_options const& options, store_content what,
              std::function<bool(storage::generation_plan const&)> apart = {});
 
+  /// Announces to all ranks that this one has claimed the store, or is about to save in it. When this
+  /// returns, the packets have left this process, unless the network takes more than a second.
+  void announce(bool saves) const;
   /// Calls `ask` with the store at the start of a run. If it throws, rethrows only its text as a
   /// usage_error; otherwise reports the store's warnings.
   void ask_at_start(std::function<void(storage::repository const&)> const& ask) const;

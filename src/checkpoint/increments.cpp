@@ -112,7 +112,9 @@ std::vector<increments::link> increments::find(chain const& c,
 }
 
 increments::saved increments::write(storage::run_history const& history) {
-  return write(store_.next(1), history);
+  auto plan = store_.next(1);
+  plan.generation += std::exchange(left_out_, 0);
+  return write(plan, history);
 }
 
 increments::saved increments::write_both(storage::run_history const& history) {

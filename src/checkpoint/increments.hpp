@@ -53,6 +53,9 @@ class increments {
   [[nodiscard]] saved write(storage::run_history const& history = {});
   /// The same in both chains, for content that must not wait until each has its turn.
   [[nodiscard]] saved write_both(storage::run_history const& history);
+  /// The next generation's number leaves out those that ranks of an earlier attempt may still write, if they
+  /// only hang.
+  void leave_out_numbers() { left_out_ = 1000; }
   /// Whether the next write() may merge generations, which takes longer than to write what is new.
   [[nodiscard]] bool merges() const;
   /// From any thread: write() no longer merges generations unless they are damaged, so that it ends soon.
@@ -86,6 +89,7 @@ class increments {
   storage::report_problem const& report_;
   bool both_ = false;  // local and remote generations
   bool replaces_ = false;
+  std::uint64_t left_out_ = 0;
   state state_;
   std::atomic<bool> hurried_{false};
 };

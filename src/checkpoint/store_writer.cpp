@@ -56,22 +56,18 @@ store_writer::~store_writer() {
 void store_writer::open_store() {
   if (!places_.warning.empty()) report_(places_.warning);
   ask_at_start([&](storage::repository const& store) {
+    auto const lost_owner = engine_.disks().opened()->lost_owner(name(), engine_.job.attempt);
     for (auto const& p : places_.places)
-      if (auto claim = places_.files->claim(p.directory, in_later_attempt()))
+      if (auto claim = places_.files->claim(p.directory, lost_owner))
         session_->claims.push_back(std::move(claim));
+    announce(false);
+    if (engine_.job.attempt > 1) increments_.leave_out_numbers();
     store.check_at_start();
     bool const resumes = in_later_attempt() || resumes_from(store, options_);
     if (options_.problem.empty() && options_.resume != checkpoint_options::resume_mode::no)
       report_(
           "checkpoint_options::problem is empty: a run with other constants, captured values or files "
           "resumes all the same");
-    // Before anything is saved: should this root be lost, its successor knows that the store is the job's.
-    engine_.disks().announce(name(), engine_.job.attempt);
-    if (engine_.size() > 1) {
-      std::unique_lock lock(engine_.mutex());
-      engine_.driver().send_pending();
-      engine_.driver().flush(lock, 1.0);
-    }
     if (!resumes) return;
     auto found = read_back([&] { return store.restore(); });
     if (!found && in_later_attempt()) return;
@@ -170,6 +166,7 @@ std::shared_ptr<std::vector<std::byte> const> store_writer::head(std::uint64_t a
 
 void store_writer::begin_saving(std::vector<std::byte> const& more, bool keeps_later) {
   bool const first = number_ == 1 && !begun_;
+  if (first) announce(true);  // should this root be lost, its successor goes on from what it saves
   if (!first && more.empty() && !increments_.merges()) return;
   if (!more.empty() || (first && !restored_))
     increments_.append(

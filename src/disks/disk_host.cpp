@@ -110,9 +110,7 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
       files.sync_directory(r.path);
       break;
     case disk_call::claim:
-      return claim(from, r.path, false);
-    case disk_call::take_over:
-      return claim(from, r.path, true);
+      return claim(from, r.path, r.to);
     case disk_call::close_all:
       std::erase_if(claims_, [&](auto const& c) { return c.second.by == from; });
       std::erase_if(open_, [&](auto const& f) { return f.first.first == from; });
@@ -139,12 +137,13 @@ storage::disk_use disk_host::use_of(std::string const& directory) const {
 }
 
 // Returns why it is refused; empty: it is not.
-std::vector<std::byte> disk_host::claim(int from, std::string const& directory, bool takes_over) {
+std::vector<std::byte> disk_host::claim(int from, std::string const& directory,
+                                        std::string const& lost_owner) {
   try {
     auto& c = claims_[directory];
     if (c.kept && c.by != from)
       throw usage_error(detail::format("{}: rank {} of this job uses this store", directory, c.by));
-    if (!c.kept) c = {from, storage::real_file_system().claim(directory, takes_over)};
+    if (!c.kept) c = {from, storage::real_file_system().claim(directory, lost_owner)};
     return {};
   } catch (usage_error const& used) {
     return encode(std::vector<std::string>{used.what()});

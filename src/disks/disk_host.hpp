@@ -37,7 +37,8 @@ class disk_host {
   [[nodiscard]] std::vector<std::byte> result(int from, disk_request const& r);
   [[nodiscard]] std::vector<std::byte> describe(std::string const& pattern) const;
   [[nodiscard]] storage::disk_use use_of(std::string const& directory) const;
-  [[nodiscard]] std::vector<std::byte> claim(int from, std::string const& directory, bool takes_over);
+  [[nodiscard]] std::vector<std::byte> claim(int from, std::string const& directory,
+                                             std::string const& lost_owner);
   [[nodiscard]] storage::file& file_of(int from, std::uint64_t number);
 
   host_info host_;

@@ -39,18 +39,24 @@ transport::packet encode_use(bool begins) {
   return p;
 }
 
-transport::packet encode_opened(std::string const& store, int attempt) {
+transport::packet encode(opened_store const& s) {
   transport::packet p;
   p.body().push_back(static_cast<std::byte>(disk_message::opened));
-  bytes::put_text(p.body(), store);
-  bytes::put_varint(p.body(), static_cast<std::uint64_t>(attempt));
+  bytes::put_text(p.body(), s.name);
+  bytes::put_text(p.body(), s.owner);
+  bytes::put_varint(p.body(), static_cast<std::uint64_t>(s.attempt));
+  p.body().push_back(static_cast<std::byte>(s.saves));
   return p;
 }
 
-std::pair<std::string, int> decode_opened_store(std::span<std::byte const> body) {
+opened_store decode_opened_store(std::span<std::byte const> body) {
   static_cast<void>(bytes::get_bytes(body, 1));
-  auto store = bytes::get_text(body);
-  return {std::move(store), static_cast<int>(bytes::get_varint(body))};
+  opened_store s;
+  s.name = bytes::get_text(body);
+  s.owner = bytes::get_text(body);
+  s.attempt = static_cast<int>(bytes::get_varint(body));
+  s.saves = bytes::get_bytes(body, 1)[0] != std::byte{0};
+  return s;
 }
 
 disk_message kind_of(std::span<std::byte const> body) {

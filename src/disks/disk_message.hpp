@@ -8,14 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "opened_stores.hpp"
 #include "skel/storage/file_system.hpp"
 #include "transport/packet.hpp"
 
 namespace skel::detail {
 
 /// One call per function of storage::file_system and storage::file. In addition, `describe` returns
-/// the location of a disk: host, directory and cluster, `take_over` is the second form of claim, and a rank
-/// sends itself `close_all` to close the files of a lost rank.
+/// the location of a disk: host, directory and cluster, and a rank sends itself `close_all` to close the
+/// files of a lost rank.
 enum class disk_call : std::uint8_t {
   describe,
   create,
@@ -30,7 +31,6 @@ enum class disk_call : std::uint8_t {
   sync_directory,
   use,
   claim,
-  take_over,
   close_all
 };
 
@@ -54,9 +54,8 @@ struct disk_answer {
 [[nodiscard]] transport::packet encode(std::uint64_t number, disk_answer const& a);
 /// Announces that this rank has opened a store on the receiver's disk, or has closed it.
 [[nodiscard]] transport::packet encode_use(bool begins);
-/// Announces that this rank has opened a store, of that name, in this attempt of the program.
-[[nodiscard]] transport::packet encode_opened(std::string const& store, int attempt);
-[[nodiscard]] std::pair<std::string, int> decode_opened_store(std::span<std::byte const> body);
+[[nodiscard]] transport::packet encode(opened_store const& s);
+[[nodiscard]] opened_store decode_opened_store(std::span<std::byte const> body);
 
 enum class disk_message : std::uint8_t { request, answer, begins, ends, opened };
 [[nodiscard]] disk_message kind_of(std::span<std::byte const> body);

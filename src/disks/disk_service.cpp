@@ -67,18 +67,19 @@ void disk_service::tell_all(bool begins) {
   outbox_.wake();
 }
 
-void disk_service::announce(std::string const& store, int attempt) {
+void disk_service::announce(opened_store const& store) {
   {
     std::lock_guard const held(mutex_);
-    opened_->add(store, attempt);
+    opened_->add(store);
     for (int r = 0; r < size(); ++r)
-      if (r != rank_) outbox_.post(r, encode_opened(store, attempt));
+      if (r != rank_) outbox_.post(r, encode(store));
   }
   outbox_.wake();
 }
 
 void disk_service::share(std::shared_ptr<opened_stores> all) {
   std::lock_guard const held(mutex_);
+  if (all == opened_) return;
   all->add(*opened_);  // a faster root may have opened one already
   opened_ = std::move(all);
 }
@@ -128,10 +129,8 @@ void disk_service::on_message(int from, std::span<std::byte const> body) {
     case disk_message::ends:
       use(from, -1);
       break;
-    case disk_message::opened: {
-      auto const [store, attempt] = decode_opened_store(body);
-      opened_->add(store, attempt);
-    }
+    case disk_message::opened:
+      opened_->add(decode_opened_store(body));
   }
   held.unlock();
   changed_.notify_all();

@@ -60,9 +60,9 @@ class disk_service {
   /// ends.
   void begin_use() { tell_all(true); }
   void end_use() { tell_all(false); }
-  /// Announces on all ranks that this one has opened a store, in this attempt of the program.
-  void announce(std::string const& store, int attempt);
-  [[nodiscard]] opened_stores const& opened() const { return *opened_; }
+  /// Announces to all ranks what this one, the root, has opened.
+  void announce(opened_store const& store);
+  [[nodiscard]] std::shared_ptr<opened_stores> const& opened() const { return opened_; }
   /// Those of all attempts. Before the first call.
   void share(std::shared_ptr<opened_stores> all);
   /// Whether messages are waiting, or may be at any moment.

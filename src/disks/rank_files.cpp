@@ -124,12 +124,12 @@ void rank_files::sync_directory(std::string const& directory) {
 }
 
 // A host that is lost or does not answer is reported by those who need its disk.
-std::shared_ptr<void const> rank_files::claim(std::string const& directory, bool takes_over) {
+std::shared_ptr<void const> rank_files::claim(std::string const& directory, std::string const& lost_owner) {
   auto const p = find(directory);
-  if (here(p)) return with_host(p, [&](auto& files) { return files.claim(p.path, takes_over); });
+  if (here(p)) return with_host(p, [&](auto& files) { return files.claim(p.path, lost_owner); });
   std::vector<std::byte> refusal;
   try {
-    refusal = ask(p, {.what = takes_over ? disk_call::take_over : disk_call::claim, .path = p.path}).content;
+    refusal = ask(p, {.what = disk_call::claim, .path = p.path, .to = lost_owner}).content;
   } catch (error const&) {  // NOLINT(bugprone-empty-catch): lost
   }
   if (!refusal.empty()) throw usage_error(p.disk->host + ":" + decode_texts(refusal).at(0));

@@ -43,7 +43,8 @@ class rank_files final : public storage::file_system {
   std::vector<std::string> list(std::string const& directory) override;
   void sync_directory(std::string const& directory) override;
   /// That of another host is claimed by the rank that serves it, until its context ends.
-  [[nodiscard]] std::shared_ptr<void const> claim(std::string const& directory, bool takes_over) override;
+  [[nodiscard]] std::shared_ptr<void const> claim(std::string const& directory,
+                                                  std::string const& lost_owner) override;
   [[nodiscard]] bool gone(std::string const& directory) override;
   [[nodiscard]] std::vector<storage::disk_use> use_of(std::vector<std::string> const& directories) override;
   [[nodiscard]] double transfer_seconds() override;

@@ -212,6 +212,8 @@ std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires,
   made->place.has_cores = from.place.has_cores;
   made->job.is_process = true;
   made->job.attempt = attempt_of_process;
+  static auto const opened = std::make_shared<opened_stores>();
+  made->disks().share(opened);
   watch_finalize(made);
   return made;
 }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -39,14 +40,14 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// "host, process 12, since 2026-05-04 12:00:00"
+// "HOST, process 12, since 2026-05-04 12:00:00"
 std::string own_words() {
   std::time_t const now = std::time(nullptr);
   std::tm local{};
   ::localtime_r(&now, &local);
   std::array<char, 32> since{};
   std::strftime(since.data(), since.size(), "%F %T", &local);
-  return detail::format("{}, process {}, since {}", host_name(), ::getpid(), since.data());
+  return detail::format("{}, since {}", claim_owner(), since.data());
 }
 
 class claim_file {
@@ -108,10 +109,11 @@ class held_claim {
   }
   // Without its name first: a process that has opened the file meanwhile sees that it is another one.
   ~held_claim() {
-    if (is_at(file_.value(), path_)) ::unlink(path_.c_str());  // otherwise it was taken over
+    if (!taken_over()) ::unlink(path_.c_str());
   }
   held_claim(held_claim const&) = delete;
   held_claim& operator=(held_claim const&) = delete;
+  [[nodiscard]] bool taken_over() const { return !is_at(file_.value(), path_); }
 
  private:
   void touch(std::stop_token const& stop) const {
@@ -127,29 +129,59 @@ class held_claim {
   std::jthread touching_;
 };
 
+// Those of this process to whole directories.
+struct own_claims {
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<held_claim const>> by_path;
+  static own_claims& all() {
+    static own_claims of_process;
+    return of_process;
+  }
+};
+
+std::string path_of_claim(std::string const& directory, std::string const& object = {}) {
+  return in_directory(directory, (object.empty() ? "" : '.' + object) + ".skel-claim");
+}
+
 }  // namespace
 
+std::string claim_owner() { return detail::format("{}, process {}", host_name(), ::getpid()); }
+
+void check_claim(std::string const& path) {
+  auto const directory = directory_of(path);
+  auto& own = own_claims::all();
+  std::lock_guard const lock(own.mutex);
+  auto const at = own.by_path.find(path_of_claim(directory));
+  if (at == own.by_path.end()) return;
+  if (auto const c = at->second.lock(); c && c->taken_over())
+    throw error(directory + ": another process has taken over this store");
+}
+
 std::shared_ptr<void const> claim_directory(std::string const& directory, std::string const& object,
-                                            bool takes_over) {
-  auto const path = in_directory(directory, (object.empty() ? "" : '.' + object) + ".skel-claim");
-  for (auto const end = steady_clock::now() + (takes_over ? last_breath_left_out : last_breath);;) {
+                                            std::string const& lost_owner) {
+  auto const path = path_of_claim(directory, object);
+  auto const is_lost = [&](claim_state const& c) {
+    return !lost_owner.empty() && c.words.starts_with(lost_owner + ", ");
+  };
+  for (auto const begin = steady_clock::now();;) {
     claim_file file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (file.value() < 0) return {};
     bool const taken = ::flock(file.value(), LOCK_EX | LOCK_NB) != 0;
     bool const knows_locks = !taken || errno == EWOULDBLOCK;
     if (taken && knows_locks) {
-      if (steady_clock::now() < end)
+      auto const owner = read_claim(path).value_or(claim_state{});
+      if (steady_clock::now() < begin + (is_lost(owner) ? last_breath_left_out : last_breath))
         std::this_thread::sleep_for(look_again);
-      else if (takes_over)
-        ::unlink(path.c_str());  // its owner keeps the lock of a file without a name
+      else if (is_lost(owner))
+        ::unlink(path.c_str());  // it keeps the lock of a file without a name
       else
-        refuse_claim(directory, object, read_claim(path).value_or(claim_state{}).words);
+        refuse_claim(directory, object, owner.words);
       continue;
     }
     if (!is_at(file.value(), path)) continue;  // its owner has just ended
     auto const before = read_claim(path).value_or(claim_state{});
-    bool const owner_is_dead =
-        takes_over || before.words.empty() || (knows_locks && before.words.starts_with(host_name() + ", "));
+    bool const owner_is_dead = is_lost(before) || before.words.empty() ||
+                               (knows_locks && before.words.starts_with(host_name() + ", "));
     for (auto const until = steady_clock::now() + claim_patience;
          !owner_is_dead && steady_clock::now() < until;) {
       std::this_thread::sleep_for(look_again);
@@ -163,7 +195,13 @@ std::shared_ptr<void const> claim_directory(std::string const& directory, std::s
         ::pwrite(file.value(), words.data(), words.size(), 0) != static_cast<ssize_t>(words.size()))
       return {};            // a full disk is reported when the first checkpoint is saved
     ::fsync(file.value());  // other hosts see it
-    return std::make_shared<held_claim const>(path, std::move(file));
+    auto held = std::make_shared<held_claim const>(path, std::move(file));
+    if (object.empty()) {
+      auto& own = own_claims::all();
+      std::lock_guard const lock(own.mutex);
+      own.by_path[path] = held;
+    }
+    return held;
   }
 }
 

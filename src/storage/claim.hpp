@@ -17,9 +17,15 @@ namespace skel::storage {
 ///
 /// With the name of an object, claims only that one.
 ///
-/// `takes_over`: its owner, if it lives, has 300 ms to give it up; then it is taken from it.
+/// If its owner is `lost_owner` and lives, it has 300 ms to give it up; then it is taken from it.
 [[nodiscard]] std::shared_ptr<void const> claim_directory(std::string const& directory,
                                                           std::string const& object = {},
-                                                          bool takes_over = false);
+                                                          std::string const& lost_owner = {});
+
+/// Identifies this process in its claims: "HOST, process 12".
+[[nodiscard]] std::string claim_owner();
+
+/// Throws skel::error if another process has taken over this process's claim to the directory of `path`.
+void check_claim(std::string const& path);
 
 }  // namespace skel::storage

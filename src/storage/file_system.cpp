@@ -91,6 +91,7 @@ class real_file final : public file {
 class real_files final : public file_system {
  public:
   std::unique_ptr<file> create(std::string const& path) override {
+    check_claim(path);
     return std::make_unique<real_file>(path, O_RDWR | O_CREAT | O_TRUNC);
   }
   // O_NONBLOCK: a pipe under the name of a shard must not block.
@@ -98,9 +99,11 @@ class real_files final : public file_system {
     return std::make_unique<real_file>(path, O_RDONLY | O_NONBLOCK);
   }
   void rename(std::string const& from, std::string const& to) override {
+    check_claim(to);
     if (std::rename(from.c_str(), to.c_str()) != 0) fail(to, errno);
   }
   void remove(std::string const& path) override {
+    check_claim(path);
     if (::unlink(path.c_str()) != 0) fail(path, errno);
   }
   std::vector<std::string> list(std::string const& directory) override {
@@ -120,8 +123,8 @@ class real_files final : public file_system {
     descriptor const open(directory, O_RDONLY | O_DIRECTORY);
     uninterrupted(directory, [&] { return ::fsync(open.value()); });
   }
-  std::shared_ptr<void const> claim(std::string const& directory, bool takes_over) override {
-    return claim_directory(directory, {}, takes_over);
+  std::shared_ptr<void const> claim(std::string const& directory, std::string const& lost_owner) override {
+    return claim_directory(directory, {}, lost_owner);
   }
 };
 

@@ -3,19 +3,19 @@
 // AFTERWARDS is escape, or next for a second call by the survivors. Or WHERE is gather, where a rank dies
 // between a bsp and the gathering of its parts. Started by losses_test.cpp.
 // Or: losses WHEN KIND STORE SEED, where ranks die at a moment that the seed chooses (plan_of_deaths), and
-// the survivors make a second call. KIND is all or neighbours: with whom ranks exchange messages. STORE may
-// be none.
+// the survivors make a second call. KIND is all or neighbours: with whom ranks exchange messages. STORE is
+// none or as in saving.hpp.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "mpi/deaths.hpp"
+#include "mpi/saving.hpp"
 #include "protocol/deal.hpp"
 #include "skel/skel.hpp"
 
@@ -122,23 +122,10 @@ values expected() {
   return all;
 }
 
-skel::bsp_options saving_to(std::string const& store) {
-  skel::bsp_options options;
-  auto& c = options.checkpoint.emplace();
-  c.code = "replicate:1";
-  c.store = {store};
-  c.every_seconds = 0;
-  c.program = {"losses", "1"};
-  return options;
-}
-
 template <class P>
 void run_twice(skel::context& ctx, std::string const& store, test::plan_of_deaths const& p) {
   skel::bsp_options options;
-  if (store != "none") {
-    std::filesystem::create_directory(store);
-    options = saving_to(store);
-  }
+  if (store != "none") options.checkpoint = test::saving_to(store, std::to_string(p.seed));
   if (p.when == "all") options.max_losses_per_task = 0;  // they may die in attempts at one superstep
   if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);
   auto const all = expected();
@@ -154,12 +141,10 @@ int main(int argc, char** argv) {
   auto const at_random = [&](skel::context& ctx) {
     test::plan_of_deaths const p{argv[1], std::strtoull(argv[4], nullptr, 10), ctx.size(), 130ms,
                                  ctx.attempt()};
-    std::string const store = argv[3];
-    auto const own = store == "none" ? store : store + "/" + argv[4];
     if (std::string(argv[2]) == "neighbours")
-      run_twice<beside>(ctx, own, p);
+      run_twice<beside>(ctx, argv[3], p);
     else
-      run_twice<counting>(ctx, own, p);
+      run_twice<counting>(ctx, argv[3], p);
   };
   if (argc == 5) return skel::run_main(argc, argv, skel::restartable(at_random));
   if (argc != 3 && argc != 4) return 2;
@@ -172,7 +157,8 @@ int main(int argc, char** argv) {
     });
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     auto const run = [&](std::string const& deadly) {
-      auto const options = argc == 4 ? saving_to(argv[3]) : skel::bsp_options{};
+      skel::bsp_options options;
+      if (argc == 4) options.checkpoint = test::saving_to(argv[3], "only");
       auto const r = skel::bsp(ctx, counting{deadly, ctx.size()}, options);
       if (ctx.is_root()) test::say_losses(r.value == expected(), r.report);
     };

@@ -45,11 +45,16 @@ TEST_CASE("ranks killed at any moment") {
 }
 
 TEST_CASE("the others begin again when the root is killed, also with another rank, and its successor") {
+  test::temporary_directory const d;
+  test::own_hosts const names;
   std::uint64_t seed = 1;
-  for (auto const* kind : {"all", "neighbours"})
-    for (auto const* when : {"root", "root", "successor"})
-      test::survives_roots(random_death(when, kind, "none"), when, seed++);
+  for (auto const* kind : {"all", "neighbours"}) {
+    test::survives_roots(random_death("root", kind, d.file("")), "root", seed++);
+    test::survives_roots(random_death("root", kind, "ranks:" + d.file("%r")), "root", seed++);
+    test::survives_roots(random_death("successor", kind, d.file("")), "successor", seed++);
+  }
   test::survives_roots(random_death("root+1", "all", "none"), "root+1", seed++, 5);
+  test::survives_roots(random_death("root+1", "all", "rank:1:" + d.file("one")), "root+1", seed++, 5);
 }
 
 TEST_CASE("a long campaign, if SKEL_LONG is set") {
@@ -61,7 +66,7 @@ TEST_CASE("a long campaign, if SKEL_LONG is set") {
     char const* const roots[] = {"root", "root+1", "successor"};
     auto const* const kind = i % 2 == 0 ? "all" : "neighbours";
     if (i % 4 == 0)
-      test::survives_roots(random_death(roots[i / 4 % 3], kind, "none"), roots[i / 4 % 3], 100 + 10000 * i,
+      test::survives_roots(random_death(roots[i / 4 % 3], kind, where), roots[i / 4 % 3], 100 + 10000 * i,
                            4 + static_cast<int>(i % 3));
     test::survives(random_death(moments[i % 5], kind, where), 100 + 10000 * i, 3 + static_cast<int>(i % 4));
   }

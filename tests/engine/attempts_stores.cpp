@@ -1,10 +1,15 @@
 // The root of a job with checkpoints dies: the next attempt goes on from what the store holds.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -225,6 +230,118 @@ TEST_CASE("a root dies before it opens the store of another run: the next attemp
   CHECK(second == 2);
   CHECK(j.codes[1] == 2);
   CHECK(j.codes[2] == 2);
+}
+
+TEST_CASE(
+    "if no rank hears of the store before its root dies, the next attempt opens it like the first one") {
+  using mode = skel::checkpoint_options::resume_mode;
+  for (auto const m : {mode::no, mode::if_there}) {
+    test::store_of_three const where;
+    auto options = where.options(false);
+    options.resume = m;
+    job j(3);
+    outcome last;
+    std::atomic<int> second{0};
+    j.run([&](skel::context& ctx, int rank) {
+      begin(ctx);
+      auto const attempt = ctx.attempt();
+      if (attempt == 2) ++second;
+      if (rank == 0) j.cut_before(1);
+      std::uint64_t sum = 0, heard = 0;
+      auto const [report] = skel::farm(
+          ctx, skel::indices(tasks), work, skel::schedule::adaptive{},
+          [&](skel::task_id, std::uint64_t x) {
+            sum += x;
+            if (++heard == 10 && attempt == 1) j.end(rank);
+          },
+          skel::farm_options{.checkpoint = options});
+      if (ctx.is_root()) last = {attempt, rank, sum, {}, report};
+    });
+    CHECK(second == 2);
+    CHECK(last.attempt == (m == mode::no ? 0 : 2));
+    if (m == mode::if_there) CHECK(last.sum == right_sum());
+    CHECK(j.codes[1] == (m == mode::no ? 2 : 0));
+    CHECK(j.codes[2] == j.codes[1]);
+  }
+}
+
+// Of another process: the ranks of this test share one.
+TEST_CASE("another job's claim is not taken over, also if it came when the root died") {
+  for (bool const had_it : {false, true}) {
+    CAPTURE(had_it);
+    test::store_of_three const where;
+    auto const path = where.directories[0] + "/.skel-claim";
+    std::string const words = "elsewhere, process 1, since 2026-05-04 12:00:00";
+    int foreign = -1;
+    auto const claim = [&] {
+      foreign = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      REQUIRE(foreign >= 0);
+      REQUIRE(::flock(foreign, LOCK_EX) == 0);
+      test::write_file(path, words);
+    };
+    if (!had_it) claim();
+    job j(2);
+    j.run([&](skel::context& ctx, int rank) {
+      begin(ctx);
+      auto const attempt = ctx.attempt();
+      if (attempt == 1 && rank == 0 && !had_it) j.end(rank);
+      if (attempt == 2 && had_it) {
+        for (int i = 0; i < 1000 && std::filesystem::exists(path); ++i)
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        claim();
+      }
+      std::uint64_t heard = 0;
+      skel::farm(
+          ctx, skel::indices(tasks), work, skel::schedule::adaptive{},
+          [&](skel::task_id, std::uint64_t) {
+            if (++heard == 100 && attempt == 1) j.end(rank);
+          },
+          skel::farm_options{.checkpoint = where.options(false)});
+    });
+    CHECK(j.codes[1] == 2);
+    CHECK(test::read_file(path) == words);
+    ::close(foreign);
+  }
+}
+
+TEST_CASE("a root dies because the store is of another run: the next attempt is refused as well") {
+  test::store_of_three const where;
+  auto const count = [](skel::task_id, std::uint64_t) {};
+  auto const run = [&](skel::context& ctx, std::string const& problem, bool resumes) {
+    skel::farm(ctx, skel::indices(tasks), work, skel::schedule::adaptive{}, count,
+               skel::farm_options{.checkpoint = where.options(resumes, problem)});
+  };
+  {
+    job earlier(2);
+    earlier.run([&](skel::context& ctx, int) { run(ctx, "another", false); });
+  }
+  auto const content = [&] {
+    std::string all;
+    for (auto const& d : where.directories) {
+      std::set<std::string> files;
+      for (auto const& f : std::filesystem::directory_iterator(d)) files.insert(f.path().string());
+      for (auto const& f : files) all += f + "\n" + test::read_file(f);
+    }
+    return all;
+  };
+  auto const before = content();
+  job j(3);
+  std::atomic<int> refused{0};
+  j.run([&](skel::context& ctx, int rank) {
+    begin(ctx);
+    auto const attempt = ctx.attempt();
+    try {
+      run(ctx, "this one", true);
+    } catch (skel::usage_error const&) {
+      ++refused;
+      if (attempt == 1) j.end(rank);
+      throw;
+    }
+  });
+  CHECK(refused == 2);
+  CHECK(j.codes[1] == 2);
+  CHECK(j.codes[2] == 2);
+  CHECK(content() == before);
 }
 
 TEST_CASE("the calls that have ended are restored, and the one in progress goes on") {

@@ -1,8 +1,8 @@
 // A farm whose ranks kill themselves: losses SCHEDULE RESULTS WHEN SEED. The root prints the lost ranks and
 // whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated, or on-root for
-// tasks that travel, or audited for a rank that flips bits, which audits must find. WHEN = abort, hang or
-// hang-last (the last task): a task ends every rank that runs it, or does not end, and is left out.
-// hang-root: the first root's tasks do not end.
+// tasks that travel, or audited for a rank that flips bits, which audits must find, or saved:STORE
+// (saving.hpp). WHEN = abort, hang or hang-last (the last task): a task ends every rank that runs it, or does
+// not end, and is left out. hang-root: the first root's tasks do not end.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi/deaths.hpp"
+#include "mpi/saving.hpp"
 #include "skel/skel.hpp"
 
 namespace {
@@ -43,6 +44,8 @@ int main(int argc, char** argv) {
                                  ctx.attempt()};
     skel::farm_options options;
     if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
+    if (std::string const saved = "saved:", how = argv[2]; how.starts_with(saved))
+      options.checkpoint = test::saving_to(how.substr(saved.size()), argv[4]);
     bool const audited = std::string(argv[2]) == "audited";
     if (audited) options.audit = 0.5;
     if (p.when == "last") options.max_losses_per_task = 0;  // one task kills all of them

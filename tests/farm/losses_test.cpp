@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "mpi/survivors.hpp"
+#include "observe/support.hpp"
 
 namespace {
 
@@ -119,6 +120,19 @@ TEST_CASE("the others begin again when the root is killed, also with another ran
   for (auto const* how : {"auto", "ring"}) survives_roots({how, "streamed", "successor"}, seed++);
   for (auto const* how : {"auto", "blocks"}) survives_roots({how, "streamed", "root+1"}, seed++, 5);
   survives_roots({"guided", "streamed", "root"}, seed++, 2);
+}
+
+TEST_CASE(
+    "the same with checkpoints, also on the ranks' own disks, or with the only one on that of the root") {
+  test::temporary_directory const d;
+  test::own_hosts const names;
+  std::uint64_t seed = 1;
+  auto const saved = [&](std::string const& layout) { return "saved:" + layout + d.file(""); };
+  for (auto const* when : {"root", "successor"}) {
+    survives_roots({"auto", saved("").c_str(), when}, seed++);
+    survives_roots({"ring", (saved("ranks:") + "/%r").c_str(), when}, seed++);
+  }
+  survives_roots({"guided", saved("rank:0:").c_str(), "root"}, seed++);
 }
 
 TEST_CASE("false suspicions are harmless") {

@@ -16,6 +16,14 @@ inline ended run_with_deaths(std::string const& command, int ranks, char const* 
                SKEL_MPIEXEC_SCRIPT + " -n " + std::to_string(ranks) + " --oversubscribe " + command);
 }
 
+/// Each rank of the programs that start in the meantime has a host of its own, with its own disk.
+struct own_hosts {
+  own_hosts() { ::setenv("SKEL_HOST", "node%r", 1); }
+  ~own_hosts() { ::unsetenv("SKEL_HOST"); }
+  own_hosts(own_hosts const&) = delete;
+  own_hosts& operator=(own_hosts const&) = delete;
+};
+
 /// For programs that take WHEN a rank dies, the SIZE of groups, and a seed.
 inline std::string in_groups(std::string const& when, int size) {
   return std::string(SKEL_LOSSES) + " " + when + " " + std::to_string(size);

@@ -1,12 +1,13 @@
-// Runs ring_steal twice with ranks that kill themselves: steal_losses WHEN SEED. The root prints the lost
-// ranks and whether the count is right, after each call; the second call starts without the lost ranks.
-// Started by losses_test.cpp.
+// Runs ring_steal twice with ranks that kill themselves: steal_losses WHEN [STORE] SEED. STORE: see saving.hpp.
+// The root prints the lost ranks and whether the count is right, after each call; the second call starts
+// without the lost ranks. Started by losses_test.cpp.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <vector>
 
 #include "mpi/deaths.hpp"
+#include "mpi/saving.hpp"
 #include "skel/skel.hpp"
 
 namespace {
@@ -42,17 +43,19 @@ struct tree {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 4) return 2;
   auto const body = [&](skel::context& ctx) {
-    test::plan_of_deaths const p{argv[1], std::strtoull(argv[2], nullptr, 10), ctx.size(), 250ms,
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[argc - 1], nullptr, 10), ctx.size(), 250ms,
                                  ctx.attempt()};
     auto const root = skel::on_root([] { return std::vector<node>{node{}}; });
+    skel::ring_steal_options options;
+    if (argc == 4) options.checkpoint = test::saving_to(argv[2], argv[3]);
     tree first;
     first.dies_in_first = p.when == "first" && ctx.rank() == p.victim();
     first.dies_in_last = p.when == "many" && ctx.rank() != 0;
     if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
     for (auto const& job : {first, tree{}}) {
-      auto const all = skel::ring_steal(ctx, root, job);
+      auto const all = skel::ring_steal(ctx, root, job, skel::schedule::stealing{}, options);
       if (ctx.is_root()) test::say_losses(all.value == tree::nodes, all.report);
     }
   };

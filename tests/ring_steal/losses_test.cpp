@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "mpi/survivors.hpp"
+#include "observe/support.hpp"
 
 namespace {
 
@@ -30,8 +31,12 @@ TEST_CASE("the count survives the loss of two ranks at once, and of all but the 
 }
 
 TEST_CASE("the others begin again when the root is killed, also with another rank, and its successor") {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) test::survives_roots(command("root"), "root", seed);
-  test::survives_roots(command("successor"), "successor", 4);
+  test::temporary_directory const d;
+  test::own_hosts const names;
+  auto const own_disks = " ranks:" + d.file("%r");
+  for (auto const& store : {std::string(), " " + d.file(""), own_disks})
+    test::survives_roots(command("root") + store, "root", 1);
+  test::survives_roots(command("successor") + own_disks, "successor", 4);
   test::survives_roots(command("root+1"), "root+1", 5, 5);
 }
 

@@ -11,7 +11,9 @@
 #include "repository_support.hpp"
 #include "skel/error.hpp"
 #include "skel/storage/repository.hpp"
+#include "storage/claim.hpp"
 #include "storage/object_writer.hpp"
+#include "storage/paths.hpp"
 
 using namespace skel::storage;
 using test::error_of, test::shard_path;
@@ -229,12 +231,27 @@ TEST_CASE("a directory belongs to one living process at a time") {
   CHECK(root.entries() == 0);
   {  // Taken over from one that lives, which then does not end that of its successor.
     auto before = files.claim(here);
-    auto const after = files.claim(here, true);
+    CHECK_THROWS_AS(files.claim(here, own_host + ", process 1"), skel::usage_error);
+    auto const after = files.claim(here, skel::storage::claim_owner());
     CHECK(after);
     before.reset();
     CHECK_THROWS_AS(files.claim(here), skel::usage_error);
   }
   CHECK(root.entries() == 0);
+  {  // Taken over by another process, after which this one changes nothing there.
+    auto const kept = files.claim(here);
+    auto const mine = root.file("mine");
+    test::write_file(mine, "its content");
+    std::filesystem::remove(path);
+    test::write_file(path, "elsewhere, process 1, since 2026-05-04 12:00:00");
+    auto const lost = skel::storage::directory_of(mine) + ": another process has taken over this store";
+    CHECK(error_of([&] { std::ignore = files.create(mine); }) == lost);
+    CHECK(error_of([&] { files.rename(mine, root.file("other")); }) == lost);
+    CHECK(error_of([&] { files.remove(mine); }) == lost);
+    CHECK(files.open(mine)->size() == 11);
+    std::filesystem::remove(mine);
+    std::filesystem::remove(path);
+  }
   // That of a dead process of this host.
   test::write_file(path, own_host + ", process 1, since 2026-05-04 12:00:00");
   CHECK(files.claim(here));

@@ -62,9 +62,10 @@ class file_system {
 
   /// Claims a directory for this process until the returned object is destroyed, so that two jobs do not save
   /// in it at the same time. Throws usage_error while another living process has it. May return null.
-  /// `takes_over`: this job had it before, so that such a process has been left out of the job, and loses it.
+  /// `lost_owner`, see storage::claim_owner(): a process that this job has lost; if it lives, it loses the
+  /// claim, and can no longer create, rename or remove files there.
   [[nodiscard]] virtual std::shared_ptr<void const> claim(std::string const& /*directory*/,
-                                                          bool /*takes_over*/ = false) {
+                                                          std::string const& /*lost_owner*/ = {}) {
     return {};
   }
   /// Whether the host of a directory is lost: the directory is no longer read or written.

@@ -8,10 +8,10 @@
 
 namespace skel {
 
-/// Lets the ranks that are left go on after the loss of the root, and a later run after that of all. Checkpoints are saved as shards in
-/// the directories of a store (docs/reference/checkpoint.md); the page of each skeleton says what it saves.
-/// All calls of a program may share a store, one after the other; a second job that uses it at the same time
-/// is refused with usage_error. Must be equal on all ranks.
+/// Lets the ranks that are left go on after the loss of the root, and a later run after that of all.
+/// Checkpoints are saved as shards in the directories of a store (docs/reference/checkpoint.md); the page of
+/// each skeleton says what it saves. All calls of a program may share a store, one after the other; a second
+/// job that uses it at the same time is refused with usage_error. Must be equal on all ranks.
 struct checkpoint_options {
   /// Whether a run resumes from the newest readable checkpoint of its store.
   enum class resume_mode : std::uint8_t {
