@@ -1,6 +1,6 @@
-// Runs ring_steal twice with ranks that kill themselves: steal_losses WHEN [STORE] SEED. STORE: see saving.hpp.
-// The root prints the lost ranks and whether the count is right, after each call; the second call starts
-// without the lost ranks. Started by losses_test.cpp.
+// Runs ring_steal twice with ranks that kill themselves: steal_losses WHEN [STORE] SEED. STORE: see
+// saving.hpp. The root prints the lost ranks and whether the count is right, after each call; the second call
+// starts without the lost ranks. Started by losses_test.cpp.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
