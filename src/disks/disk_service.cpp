@@ -5,6 +5,7 @@
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
+#include "storage/claim.hpp"
 
 namespace skel::detail {
 
@@ -83,6 +84,8 @@ void disk_service::share(std::shared_ptr<opened_stores> all) {
   all->add(*opened_);  // a faster root may have opened one already
   opened_ = std::move(all);
 }
+
+void disk_service::release_claims() { storage::release_claims(); }
 
 // A rank that lost the root is isolated: the others may have declared it dead.
 bool disk_service::hopeless(int rank) const {

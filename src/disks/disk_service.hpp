@@ -65,6 +65,8 @@ class disk_service {
   [[nodiscard]] std::shared_ptr<opened_stores> const& opened() const { return opened_; }
   /// Those of all attempts. Before the first call.
   void share(std::shared_ptr<opened_stores> all);
+  /// This process is about to end without destructors: ends its claims to directories.
+  static void release_claims();
   /// Whether messages are waiting, or may be at any moment.
   [[nodiscard]] bool busy() const {
     return !outbox_.empty() || unanswered_ > 0 || server_.busy() || users_ > 0;

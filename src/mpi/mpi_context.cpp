@@ -259,9 +259,11 @@ int run_or_leave(mpi_start& start, std::string const& program, int rank,
     return engine_over(std::move(wires), start);
   };
   auto const end = run_attempts(job, engine_of, program, body);
-  if (end.left_out || job->now().number > 1 || end.last->farewell().leaves_abruptly())
+  if (end.left_out || job->now().number > 1 || end.last->farewell().leaves_abruptly()) {
+    disk_service::release_claims();
     end_process(rank, end.code,
                 !end.left_out && end.last->farewell().ended_by_loss() ? loss_ended_the_job : "");
+  }
   return end.code;
 }
 

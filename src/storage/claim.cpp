@@ -108,11 +108,12 @@ class held_claim {
     touching_ = std::jthread([this](std::stop_token const& stop) { touch(stop); });
   }
   // Without its name first: a process that has opened the file meanwhile sees that it is another one.
-  ~held_claim() {
-    if (!taken_over()) ::unlink(path_.c_str());
-  }
+  ~held_claim() { release(); }
   held_claim(held_claim const&) = delete;
   held_claim& operator=(held_claim const&) = delete;
+  void release() const {
+    if (!taken_over()) ::unlink(path_.c_str());
+  }
   [[nodiscard]] bool taken_over() const { return !is_at(file_.value(), path_); }
 
  private:
@@ -146,6 +147,13 @@ std::string path_of_claim(std::string const& directory, std::string const& objec
 }  // namespace
 
 std::string claim_owner() { return detail::format("{}, process {}", host_name(), ::getpid()); }
+
+void release_claims() {
+  auto& own = own_claims::all();
+  std::lock_guard const lock(own.mutex);
+  for (auto const& [path, claim] : own.by_path)
+    if (auto const c = claim.lock()) c->release();
+}
 
 void check_claim(std::string const& path) {
   auto const directory = directory_of(path);

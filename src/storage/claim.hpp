@@ -25,6 +25,9 @@ namespace skel::storage {
 /// Identifies this process in its claims: "HOST, process 12".
 [[nodiscard]] std::string claim_owner();
 
+/// Ends all claims of this process to directories. For a process that skips its destructors.
+void release_claims();
+
 /// Throws skel::error if another process has taken over this process's claim to the directory of `path`.
 void check_claim(std::string const& path);
 

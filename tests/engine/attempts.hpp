@@ -49,6 +49,7 @@ class job {
   /// `body(context, rank in the job)`.
   void run(std::function<void(skel::context&, int)> const& body) {
     std::vector<std::jthread> threads;
+    threads.reserve(codes.size());
     left_ = net_->size();
     for (int r = 0; r < net_->size(); ++r) threads.emplace_back([&, r] { run_rank(r, body); });
   }
