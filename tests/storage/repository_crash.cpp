@@ -242,7 +242,7 @@ TEST_CASE("a process killed by SIGKILL at every call of a commit to real files")
   test::save(store, current);
   bool killed = true;
   std::uint64_t n = 1;
-  for (; killed; ++n)
+  for (; killed; n += test::longer_if_slow(7))
     for (bool const within : {false, true}) {
       test::parts const next{test::random_bytes(50 + n, n)};
       auto const child = ::fork();
