@@ -110,7 +110,7 @@ TEST_CASE("the time limit ends the run", "[farm][ends]") {
                                 {.time_limit_seconds = 0.3})
                          .report;
       CHECK(r.stopped_early);
-      CHECK(r.seconds >= 0.2);
+      if (ctx.rank() == 0) CHECK(r.seconds >= 0.2);  // others may enter the call later
     });
   }
 }
