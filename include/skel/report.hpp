@@ -104,10 +104,11 @@ struct team_report {
 
 /// How the loss of a rank was noticed.
 enum class loss_notice : std::uint8_t {
-  silence,  ///< nothing was heard of it for context_options::suspect_after_seconds: it may live
-  ended,    ///< its process has ended, for certain
-  mpi,      ///< MPI reports it
-  agreed,   ///< the others have agreed to go on without it
+  silence,     ///< nothing was heard of it for context_options::suspect_after_seconds: it may live
+  ended,       ///< its process has ended, for certain
+  mpi,         ///< MPI reports it
+  agreed,      ///< the others have agreed to go on without it
+  connection,  ///< its process has ended, for certain, and so closed its connection to another host
 };
 
 /// A rank that the job has lost.

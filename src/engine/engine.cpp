@@ -137,7 +137,7 @@ std::vector<rank_loss> engine::losses() {
   }
   for (auto& loss : all)  // the others may have noticed it first
     if (loss.noticed == loss_notice::agreed && wires_.carrier().has_ended(loss.rank))
-      loss.noticed = loss_notice::ended;
+      loss.noticed = peers_.notice_of(loss.rank);
   return all;
 }
 

@@ -26,8 +26,13 @@ void peers::declare_lost(int rank, loss_notice how) {
 
 void peers::declare_failed() {
   auto& carrier = wires_.carrier();
-  for (int const rank : carrier.failed())
-    declare_lost(rank, carrier.has_ended(carrier.in_job(rank)) ? loss_notice::ended : loss_notice::mpi);
+  for (int const rank : carrier.failed()) declare_lost(rank, notice_of(carrier.in_job(rank)));
+}
+
+loss_notice peers::notice_of(int rank_in_job) const {
+  auto const& carrier = wires_.carrier();
+  if (carrier.has_ended_elsewhere(rank_in_job)) return loss_notice::connection;
+  return carrier.has_ended(rank_in_job) ? loss_notice::ended : loss_notice::mpi;
 }
 
 std::vector<rank_loss> peers::losses() const {
@@ -90,7 +95,7 @@ void peers::on_control(int from, std::span<std::byte const> body) {
   auto const said = bytes::get_varint(body);
   bool const lost = said != 0;
   auto const how = static_cast<loss_notice>(lost ? said - 1 : 0);
-  if (said > 1 + static_cast<unsigned>(loss_notice::agreed))
+  if (said > 1 + static_cast<unsigned>(loss_notice::connection))
     throw protocol_error("unknown loss from rank " + std::to_string(from));
   auto const about = static_cast<int>(bytes::get_varint(body));
   if (about < 0 || about >= wires_.size()) return;

@@ -27,6 +27,8 @@ class peers {
   void beat(double t);
   /// Declares the rank dead until it is heard from again. The root notifies the others.
   void declare_lost(int rank, loss_notice how = loss_notice::silence);
+  /// How the transport knows that a rank is dead.
+  [[nodiscard]] loss_notice notice_of(int rank_in_job) const;
   /// The same for those that the transport knows to be dead.
   void declare_failed();
   /// A lost rank has sent a message: it is alive.

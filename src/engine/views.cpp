@@ -18,7 +18,9 @@ using view_number = std::uint32_t;
 constexpr view_number control = 0;  // in place of a view: a message about views
 constexpr double tick_seconds = 0.05;
 constexpr double look_seconds = 1e-3;  // between two looks at the processes
-constexpr std::byte alive{255};        // the kind of a message about a view: this rank will enter it
+// Kinds of messages about a view, besides those of the agreement.
+constexpr std::byte alive{255};  // this rank will enter it
+constexpr std::byte ends{254};   // the processes of some ranks have ended
 
 std::vector<int> all_ranks(int n) {
   std::vector<int> all(static_cast<std::size_t>(n));
@@ -50,9 +52,11 @@ transport::packet about(std::uint64_t view, std::byte kind) {
 }  // namespace
 
 job_wires::job_wires(std::unique_ptr<transport::transport> carrier, double patience, bool restarts,
-                     std::function<std::vector<int>()> ended)
+                     std::function<std::vector<int>()> ended,
+                     std::function<std::vector<int>()> ended_elsewhere)
     : carrier_(std::move(carrier)),
       ended_(std::move(ended)),
+      ended_elsewhere_(std::move(ended_elsewhere)),
       patience_(patience > 0 ? patience : 5),
       restarts_(restarts),
       agreement_({1, all_ranks(carrier_->size())}, carrier_->rank(), ticks(patience_)),
@@ -118,8 +122,8 @@ std::optional<transport::transport::arrival> job_wires::receive() {
 void job_wires::look(double t) {
   if (t - last_look_ < look_seconds) return;
   last_look_ = t;
-  if (ended_)
-    for (int const r : ended_()) ending_.push_back(r);
+  if (ended_) learn_ends(ended_(), false);
+  if (ended_elsewhere_) look_elsewhere();
   if (t - last_tick_ < tick_seconds) return;
   last_tick_ = t;
   role::view_messages out;
@@ -132,7 +136,30 @@ void job_wires::look(double t) {
     minority_since_ = t;
 }
 
-// All messages of these processes have arrived.
+void job_wires::learn_ends(std::span<int const> ranks, bool elsewhere) {
+  for (int const r : ranks) {
+    if (gone_.contains(r) || std::ranges::find(ending_, r) != ending_.end()) continue;
+    ending_.push_back(r);
+    if (elsewhere) elsewhere_.insert(r);
+  }
+}
+
+// One message to each rank, because the whole host may have ended.
+void job_wires::look_elsewhere() {
+  auto const ranks = ended_elsewhere_();
+  if (ranks.empty()) return;
+  learn_ends(ranks, true);
+  for (int const to : now().members) {
+    if (to == carrier_->rank() || gone_.contains(to) || std::ranges::find(ending_, to) != ending_.end())
+      continue;
+    auto p = about(now().number, ends);
+    for (int const r : ranks) bytes::put_varint(p.body(), static_cast<std::uint64_t>(r));
+    put_number(control, p);
+    carrier_->send(to, std::move(p));
+  }
+}
+
+// All messages of these processes have arrived, unless a network still has some.
 void job_wires::note_ends() {
   role::view_messages out;
   for (int const r : std::exchange(ending_, {})) {
@@ -179,6 +206,17 @@ bool job_wires::on_control(int from, transport::packet const& what) {
   auto const of = bytes::get_raw<std::uint64_t>(body);
   auto const kind = bytes::get_bytes(body, 1)[0];
   if (kind == alive) return of == now().number;
+  if (kind == ends) {
+    std::vector<int> ranks;
+    while (!body.empty()) {
+      auto const r = bytes::get_varint(body);
+      if (r >= static_cast<std::uint64_t>(carrier_->size()) || static_cast<int>(r) == carrier_->rank())
+        throw protocol_error("wrong rank in a message about views");
+      ranks.push_back(static_cast<int>(r));
+    }
+    learn_ends(ranks, true);
+    return false;
+  }
   std::optional<role::views::message> m;
   role::codec::get_alternative<role::views::message>(std::to_integer<unsigned>(kind), body,
                                                      [&](auto own) { m = std::move(own); });

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "protocol/view_agreement.hpp"
@@ -23,9 +24,11 @@ class job_wires {
  public:
   /// `patience`: seconds of silence after which a rank counts as lost. Without `restarts`, the loss of the
   /// root ends the job. `ended` returns the ranks whose processes have ended for certain since it was last
-  /// called.
+  /// called. `ended_elsewhere` does the same for a few ranks on other hosts, and the other ranks hear of
+  /// these ends from this one.
   job_wires(std::unique_ptr<transport::transport> carrier, double patience, bool restarts,
-            std::function<std::vector<int>()> ended = {});
+            std::function<std::vector<int>()> ended = {},
+            std::function<std::vector<int>()> ended_elsewhere = {});
   ~job_wires();
 
   [[nodiscard]] transport::transport& carrier() { return *carrier_; }
@@ -43,6 +46,7 @@ class job_wires {
   [[nodiscard]] std::vector<int> failed();
   [[nodiscard]] bool has_failed() const { return !failed_.empty(); }
   [[nodiscard]] bool has_ended(int rank) const { return gone_.contains(rank); }
+  [[nodiscard]] bool has_ended_elsewhere(int rank) const { return elsewhere_.contains(rank); }
   /// Whether the ranks that are left may go on without the root: they can agree, and soon.
   [[nodiscard]] bool outlives_root() const;
   [[nodiscard]] bool may_be_left() const { return restarts_ && agreement_.may_be_left(); }
@@ -54,10 +58,12 @@ class job_wires {
   void perform(role::view_messages const& list);
   void send_about(std::uint32_t view, int to, role::views::message const& m);
   void tell_past(int to, std::uint32_t of);
+  void learn_ends(std::span<int const> ranks, bool elsewhere);
+  void look_elsewhere();
   void note_ends();
 
   std::unique_ptr<transport::transport> carrier_;
-  std::function<std::vector<int>()> ended_;
+  std::function<std::vector<int>()> ended_, ended_elsewhere_;
   double patience_;
   bool restarts_;
   role::view_agreement agreement_;
@@ -65,6 +71,7 @@ class job_wires {
   std::deque<transport::transport::arrival> ready_;  // of this view, which came early
   std::vector<role::view> past_;                     // the views that followed each ended one
   std::set<int> gone_;                               // processes that have ended
+  std::set<int> elsewhere_;                          // of these, those that other hosts have reported
   std::vector<int> ending_;                          // likewise, but messages of theirs may still arrive
   std::vector<int> failed_;
   double last_tick_, last_look_;
@@ -102,6 +109,9 @@ class view_transport final : public transport::transport {
   void set_lost(int rank, bool lost) override { job_->lost(in_job(rank), lost); }
   [[nodiscard]] bool has_failed() const override { return job_->has_failed(); }
   [[nodiscard]] bool has_ended(int rank_in_job) const override { return job_->has_ended(rank_in_job); }
+  [[nodiscard]] bool has_ended_elsewhere(int rank_in_job) const override {
+    return job_->has_ended_elsewhere(rank_in_job);
+  }
   [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
   [[nodiscard]] bool may_be_left() const override { return job_->may_be_left(); }
   [[nodiscard]] bool is_over() const override { return job_->agreement().next().has_value(); }

@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -83,19 +85,27 @@ struct placement {
   int ranks_here = 1;
   int rank_here = 0;
   int host_cores = 1;  // shared by the ranks of this host
-  std::shared_ptr<detail::host_processes> processes{};
+};
+
+/// What tells this rank that the processes of others have ended.
+struct ends_of_processes {
+  std::unique_ptr<detail::host_processes> here{};
+  std::unique_ptr<transport::idle_connections> elsewhere{};
 };
 
 // Finds the number of ranks on this host and the number of cores that they share. Disjoint affinity
 // masks (each rank bound to its own cores) add up; otherwise the cores are the same.
-placement find_placement(MPI_Comm comm, int own_cores) {
+placement find_placement(MPI_Comm comm, int own_cores, ends_of_processes* ends) {
   placement p;
   MPI_Comm here = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
   MPI_Comm_rank(here, &p.rank_here);
   MPI_Comm_size(here, &p.ranks_here);
   p.host_cores = detail::cores_of_all(here, own_cores);
-  p.processes = std::make_shared<detail::host_processes>(comm, here);
+  if (ends != nullptr) {
+    ends->here = std::make_unique<detail::host_processes>(comm, here);
+    ends->elsewhere = detail::connect_neighbours(comm, *ends->here);
+  }
   MPI_Comm_free(&here);
   return p;
 }
@@ -142,10 +152,11 @@ struct mpi_start {
   std::string host{};
   rank_place place{};
   std::vector<std::string> warnings{};
-  std::shared_ptr<host_processes> processes{};
+  ends_of_processes ends{};
 };
 
-mpi_start start_mpi(MPI_Comm comm, context_options options) {
+// `watches`: whether the ends of the ranks' processes are looked for.
+mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches) {
   check_communicator(comm);
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
@@ -156,7 +167,8 @@ mpi_start start_mpi(MPI_Comm comm, context_options options) {
   check_same_program(own, size);
   check_trace_of_root(own, wires->rank(), options);
   int const cores = usable_cores();
-  auto const place = find_placement(own, cores);
+  ends_of_processes ends;
+  auto const place = find_placement(own, cores, watches ? &ends : nullptr);
   // If mpiexec ends the job when a rank dies, a silent rank is most probably waiting for a core.
   constexpr double patience_in_vain = 60;
   if (!options.suspect_after_seconds && wires->any_thread() && !launcher_survives_losses())
@@ -196,7 +208,7 @@ mpi_start start_mpi(MPI_Comm comm, context_options options) {
           "thread: ask for that level, or set SKEL_THREADS (this rank may use {} cores)",
           share));
   }
-  mpi_start made{std::move(wires), std::move(options), name, {}, std::move(warnings), place.processes};
+  mpi_start made{std::move(wires), std::move(options), name, {}, std::move(warnings), std::move(ends)};
   made.place.on_host = on_host;
   made.place.has_cores = mine[0] <= mine[1];
   return made;
@@ -221,7 +233,7 @@ std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires,
 }  // namespace
 
 std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
-  auto start = start_mpi(comm, std::move(options));
+  auto start = start_mpi(comm, std::move(options), false);
   return engine_over(std::move(start.wires), start);
 }
 
@@ -252,13 +264,21 @@ std::optional<context_options> options_of_all(std::string const& program, int si
 int run_or_leave(mpi_start& start, std::string const& program, int rank,
                  function_reference<int(context&)> body, bool restarts) {
   double const patience = patience_of(*start.wires, start.options);
-  auto const job = std::make_shared<job_wires>(std::move(start.wires), patience, restarts,
-                                               [&] { return start.processes->ended(); });
+  auto* const neighbours = start.ends.elsewhere.get();
+  std::function<std::vector<int>()> elsewhere;
+  if (neighbours != nullptr) elsewhere = [neighbours] { return neighbours->ended(); };
+  auto const job = std::make_shared<job_wires>(
+      std::move(start.wires), patience, restarts, [&] { return start.ends.here->ended(); }, elsewhere);
   auto const engine_of = [&, attempt = 0](auto wires) mutable {
     attempt_of_process = ++attempt;
     return engine_over(std::move(wires), start);
   };
   auto const end = run_attempts(job, engine_of, program, body);
+  if (neighbours != nullptr) {
+    std::unique_lock<std::mutex> lock;  // a helper thread may look at the connections
+    if (end.last) lock = std::unique_lock(end.last->mutex());
+    neighbours->leave();
+  }
   if (end.left_out || job->now().number > 1 || end.last->farewell().leaves_abruptly()) {
     disk_service::release_claims();
     end_process(rank, end.code,
@@ -289,7 +309,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
   auto const options = options_of_all(program, size);
   if (!options) return leave_with(2);
   try {
-    auto start = start_mpi(MPI_COMM_WORLD, *options);
+    auto start = start_mpi(MPI_COMM_WORLD, *options, true);
     auto const suspect_after = start.options.suspect_after_seconds;
     guard = watch_calls(program, rank, suspect_after);
     return leave_with(run_or_leave(start, program, rank, body, restarts), suspect_after);
@@ -335,7 +355,7 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body, 
 }
 
 int survive_mpi(MPI_Comm comm, function_reference<int(context&)> body, context_options options) {
-  auto start = start_mpi(comm, std::move(options));
+  auto start = start_mpi(comm, std::move(options), true);
   std::string const program = program_invocation_short_name;
   int rank = 0;  // under the launcher
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

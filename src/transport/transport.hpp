@@ -47,6 +47,8 @@ class transport {
   [[nodiscard]] virtual bool has_failed() const { return false; }
   /// Whether the process of a rank is known to have ended; for certain, unlike failed().
   [[nodiscard]] virtual bool has_ended(int /*rank_in_job*/) const { return false; }
+  /// The same, if ranks on other hosts have noticed it.
+  [[nodiscard]] virtual bool has_ended_elsewhere(int /*rank_in_job*/) const { return false; }
   /// A rank is lost and this process will end without it: stop waiting for other ranks.
   virtual void abandon() {}
   /// What the engine thinks of a rank. Ranks that have lost rank 0 may go on without it, as another job.

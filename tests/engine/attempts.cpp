@@ -246,6 +246,42 @@ TEST_CASE("a silent root is left by a majority, and a minority gives up") {
   }
 }
 
+TEST_CASE("ends that one rank has noticed on another host are certain for all") {
+  for (int const dead : {1, 3}) {
+    CAPTURE(dead);
+    job j(5);
+    j.watcher = 4;
+    outcome last;
+    std::atomic<bool> now{false};
+    j.run([&](skel::context& ctx, int rank) {
+      std::uint64_t sum = 0, heard = 0;
+      auto const first = ctx.attempt() == 1;
+      auto const report = skel::farm(
+          ctx, skel::indices(tasks),
+          [&, first, rank](std::uint64_t i) {
+            if (first && rank > 0 && rank < dead && now) j.end(rank);
+            return work(i);
+          },
+          skel::schedule::adaptive{},
+          [&](skel::task_id, std::uint64_t x) {
+            sum += x;
+            if (++heard == 100 && first) {
+              now = true;
+              j.end(rank);
+            }
+          });
+      if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
+    });
+    CHECK(last.sum == right_sum());
+    CHECK(last.attempt == 2);
+    CHECK(last.root == dead);
+    CHECK(last.size == 5 - dead);
+    REQUIRE(last.report.losses.size() == static_cast<std::size_t>(dead));
+    for (auto const& loss : last.report.losses) CHECK(loss.noticed == skel::loss_notice::connection);
+    for (int r = dead; r < 5; ++r) CHECK(j.codes[static_cast<std::size_t>(r)] == 0);
+  }
+}
+
 // Ranks 0 and 1 on one side, 2 to 4 on the other.
 TEST_CASE("of two sides of a network only the larger one goes on, and the root of the other calls no sink") {
   job j(5, true, false);

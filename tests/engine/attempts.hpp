@@ -63,22 +63,27 @@ class job {
  public:
   std::vector<int> codes;
   std::optional<std::uint64_t> remember{};
+  std::optional<int> watcher{};  // the only rank that notices ends, on another host
 
  private:
   std::atomic<int> left_{0};
 
   void run_rank(int r, std::function<void(skel::context&, int)> const& body) {
-    auto const ended = [this, r, known = std::set<int>()]() mutable {
-      std::vector<int> news;
-      for (int other = 0; other < net_->size(); ++other)
-        if (other != r && ((certain_ && net_->is_dead(other)) || net_->is_dead(r)) &&
-            known.insert(other).second)
-          news.push_back(other);
-      return news;
+    // The ranks that have ended, once each. A rank that is dead itself must not wait for the others.
+    auto const ended = [this, r](bool by_others) {
+      return [this, r, by_others, known = std::set<int>()]() mutable {
+        std::vector<int> news;
+        for (int other = 0; other < net_->size(); ++other)
+          if (other != r && ((by_others && net_->is_dead(other)) || net_->is_dead(r)) &&
+              known.insert(other).second)
+            news.push_back(other);
+        return news;
+      };
     };
     static constexpr double patience = 0.5;
-    auto const wires = std::make_shared<skel::detail::job_wires>(std::make_unique<hub::transport>(net_, r),
-                                                                 patience, restarts_, ended);
+    auto const wires = std::make_shared<skel::detail::job_wires>(
+        std::make_unique<hub::transport>(net_, r), patience, restarts_, ended(certain_ && !watcher),
+        ended(watcher == r));
     auto const make = [this, r](std::unique_ptr<skel::transport::transport> carrier) {
       skel::context_options options;
       options.threads = 1;
