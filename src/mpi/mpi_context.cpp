@@ -4,6 +4,7 @@
 
 #include <boost/mpi/communicator.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -259,10 +260,18 @@ std::optional<context_options> options_of_all(std::string const& program, int si
   return std::nullopt;
 }
 
+// Open MPI writes to the TCP connections of lost ranks, which must not end this one by a signal. Programs
+// that it starts do not inherit a handler, unlike SIG_IGN. A handler of its own stays.
+void survive_broken_pipes() {
+  struct sigaction now {};
+  if (::sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) std::signal(SIGPIPE, [](int) {});
+}
+
 // Runs the body over the wires of `start`, in as many attempts as it takes. Returns its code, unless ranks
 // were lost: this skips what waits for them, MPI_Finalize and destructors.
 int run_or_leave(mpi_start& start, std::string const& program, int rank,
                  function_reference<int(context&)> body, bool restarts) {
+  if (start.wires->size() > 1) survive_broken_pipes();
   double const patience = patience_of(*start.wires, start.options);
   auto* const neighbours = start.ends.elsewhere.get();
   std::function<std::vector<int>()> elsewhere;
