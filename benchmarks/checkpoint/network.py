@@ -56,8 +56,8 @@ def enter():
 class Network:
     """Needs enter(). `folder` must exist; the nodes' directories, those of their disks, are made in it."""
 
-    def __init__(self, nodes, rate, folder):
-        self.nodes, self.rate = nodes, rate
+    def __init__(self, nodes, rate, folder, slots=1):
+        self.nodes, self.rate, self.slots = nodes, rate, slots
         self.folder = pathlib.Path(folder)
         self.disk = str(self.folder / "disk")  # on each node
         self.directories = [str(self.folder / "stores" / f"node{i}") for i in range(nodes)]
@@ -74,7 +74,7 @@ class Network:
         agent = self.folder / "agent"  # not named ssh, because Open MPI would add options of ssh
         agent.write_text(AGENT.format(disk=self.disk, stores=self.folder / "stores", here=os.getcwd()))
         agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
-        (self.folder / "hosts").write_text("".join(f"{SUBNET}.{10 + i} slots=1\n" for i in range(self.nodes)))
+        (self.folder / "hosts").write_text("".join(f"{SUBNET}.{10 + i} slots={self.slots}\n" for i in range(self.nodes)))
         return self
 
     def __exit__(self, *_):
@@ -100,7 +100,7 @@ class Network:
             said_by("tc", "qdisc", "add", "dev", port, *shape)                # what it receives
 
     def mpiexec(self, ranks):
-        """The command that starts one rank on each of the first nodes."""
+        """The command that starts ranks on the first nodes, one for each slot."""
         one_network = [word for layer in ("btl_tcp", "oob_tcp") for word in ("--mca", f"{layer}_if_include", f"{SUBNET}.0/24")]
         return ["mpiexec", "--hostfile", str(self.folder / "hosts"), "-n", str(ranks), "--bind-to", "none", "--mca", "plm_rsh_agent",
                 str(self.folder / "agent"), "--mca", "btl", "tcp,self", "--mca", "mpi_yield_when_idle", "1", *one_network]
