@@ -70,8 +70,8 @@ call_store::call_store(engine& of, checkpoint_options const& options, store_cont
     : engine_(of),
       options_(options),
       places_(find_places(of.disks(), options)),
-      report_([quiet = of.options().quiet](std::string const& problem) {
-        if (!quiet) warn_of_store(problem);
+      report_([&of](std::string const& problem) {
+        if (!of.options().quiet && !of.disks().isolated()) warn_of_store(problem);
       }),
       store_(
           [&] {
@@ -101,7 +101,7 @@ std::string call_store::name() const {
 }
 
 bool call_store::in_later_attempt() const {
-  return engine_.disks().opened()->saved_before(name(), engine_.job.attempt);
+  return engine_.disks().opened().saved_before(name(), engine_.job.attempt);
 }
 
 void call_store::announce(bool saves) const {

@@ -56,7 +56,7 @@ store_writer::~store_writer() {
 void store_writer::open_store() {
   if (!places_.warning.empty()) report_(places_.warning);
   ask_at_start([&](storage::repository const& store) {
-    auto const lost_owner = engine_.disks().opened()->lost_owner(name(), engine_.job.attempt);
+    auto const lost_owner = engine_.disks().opened().lost_owner(name(), engine_.job.attempt);
     for (auto const& p : places_.places)
       if (auto claim = places_.files->claim(p.directory, lost_owner))
         session_->claims.push_back(std::move(claim));

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/format.hpp"
+#include "base/memory.hpp"
 #include "skel/error.hpp"
 
 namespace skel::detail {
@@ -63,6 +64,10 @@ std::string expand_disk(std::string const& pattern, std::string const& host, int
   return text;
 }
 
+storage::file_system& host_info::files_of(std::string const& path) const {
+  return path.starts_with(memory_disk) ? *memory : storage::real_file_system();
+}
+
 disk_answer disk_host::perform(int from, disk_request const& r) {
   auto const begin = std::chrono::steady_clock::now();
   disk_answer a;
@@ -76,7 +81,7 @@ disk_answer disk_host::perform(int from, disk_request const& r) {
 }
 
 std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
-  auto& files = storage::real_file_system();
+  auto& files = host_.files_of(r.path);
   switch (r.what) {
     case disk_call::describe:
       return describe(r.path);
@@ -122,6 +127,8 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
 // Creates the directory if it is missing, because users do not log in to each host. Whether it is
 // writable is found out on first use, as for any directory.
 std::vector<std::byte> disk_host::describe(std::string const& pattern) const {
+  if (pattern == memory_disk)
+    return encode(std::vector{host_.name, pattern + std::to_string(host_.rank), host_.cluster});
   std::error_code ignored;
   auto directory =
       std::filesystem::absolute(expand_disk(pattern, host_.name, host_.rank), ignored).lexically_normal();
@@ -131,6 +138,7 @@ std::vector<std::byte> disk_host::describe(std::string const& pattern) const {
 }
 
 storage::disk_use disk_host::use_of(std::string const& directory) const {
+  if (directory.starts_with(memory_disk)) return {host_.load.value_or(system_load()), available_memory()};
   std::error_code missing;
   auto const space = std::filesystem::space(directory, missing);
   return {host_.load.value_or(system_load()), missing ? 0 : space.available};
@@ -143,7 +151,7 @@ std::vector<std::byte> disk_host::claim(int from, std::string const& directory,
     auto& c = claims_[directory];
     if (c.kept && c.by != from)
       throw usage_error(detail::format("{}: rank {} of this job uses this store", directory, c.by));
-    if (!c.kept) c = {from, storage::real_file_system().claim(directory, lost_owner)};
+    if (!c.kept) c = {from, host_.files_of(directory).claim(directory, lost_owner)};
     return {};
   } catch (usage_error const& used) {
     return encode(std::vector<std::string>{used.what()});

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "disk_message.hpp"
@@ -14,12 +15,19 @@
 
 namespace skel::detail {
 
+/// Begins the paths of files in the memory of a rank. No file has such a path on a disk: those are absolute.
+inline constexpr std::string_view memory_disk = "memory:";
+
 /// A rank's number in the job, and what its options say of its host.
 struct host_info {
   int rank = 0;
   std::string name{};
   std::string cluster{};         // empty: none
   std::optional<double> load{};  // empty: measured
+  storage::file_system* memory = nullptr;
+
+  /// Has the files with such a path, which is one of memory or of the operating system.
+  [[nodiscard]] storage::file_system& files_of(std::string const& path) const;
 };
 
 /// Expands %h to the host's name, %r to the rank and %% to a percent sign. Throws usage_error for

@@ -13,14 +13,20 @@ namespace {
 // A failed job ends together (farewell.cpp); its ranks answer for this long.
 constexpr auto still_answers = std::chrono::seconds(10);
 constexpr auto look_again = std::chrono::milliseconds(100);
+
+host_info with_memory(host_info host, storage::file_system& memory) {
+  host.memory = &memory;
+  return host;
+}
 }  // namespace
 
-disk_service::disk_service(int rank, std::vector<int> ranks, int ranks_of_job, host_info host, bool reachable,
-                           std::function<void()> wake)
+disk_service::disk_service(int rank, std::vector<int> ranks, int ranks_of_job, host_info host,
+                           std::shared_ptr<kept_disks> kept, bool reachable, std::function<void()> wake)
     : rank_(rank),
       ranks_of_job_(ranks_of_job),
       ranks_(std::move(ranks)),
-      host_(std::move(host)),
+      kept_(std::move(kept)),
+      host_(with_memory(std::move(host), kept_->memory)),
       reachable_(reachable),
       outbox_(std::move(wake)),
       lost_(ranks_.size()),
@@ -71,18 +77,11 @@ void disk_service::tell_all(bool begins) {
 void disk_service::announce(opened_store const& store) {
   {
     std::lock_guard const held(mutex_);
-    opened_->add(store);
+    kept_->opened.add(store);
     for (int r = 0; r < size(); ++r)
       if (r != rank_) outbox_.post(r, encode(store));
   }
   outbox_.wake();
-}
-
-void disk_service::share(std::shared_ptr<opened_stores> all) {
-  std::lock_guard const held(mutex_);
-  if (all == opened_) return;
-  all->add(*opened_);  // a faster root may have opened one already
-  opened_ = std::move(all);
 }
 
 void disk_service::release_claims() { storage::release_claims(); }
@@ -113,6 +112,11 @@ bool disk_service::lost(int rank) const {
   return hopeless(rank);
 }
 
+bool disk_service::isolated() const {
+  std::lock_guard const held(mutex_);
+  return lost_[0];
+}
+
 // --- the engine
 
 void disk_service::on_message(int from, std::span<std::byte const> body) {
@@ -133,7 +137,7 @@ void disk_service::on_message(int from, std::span<std::byte const> body) {
       use(from, -1);
       break;
     case disk_message::opened:
-      opened_->add(decode_opened_store(body));
+      kept_->opened.add(decode_opened_store(body));
   }
   held.unlock();
   changed_.notify_all();

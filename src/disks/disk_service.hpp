@@ -17,7 +17,7 @@
 #include "disk_host.hpp"
 #include "disk_outbox.hpp"
 #include "disk_server.hpp"
-#include "opened_stores.hpp"
+#include "kept_disks.hpp"
 
 namespace skel::detail {
 
@@ -27,8 +27,8 @@ class disk_service {
  public:
   /// `ranks`: the number of each rank in the job, which has `ranks_of_job`. `reachable`: whether ranks can
   /// send requests to each other at any time. `wake` asks the engine to send messages.
-  disk_service(int rank, std::vector<int> ranks, int ranks_of_job, host_info host, bool reachable,
-               std::function<void()> wake);
+  disk_service(int rank, std::vector<int> ranks, int ranks_of_job, host_info host,
+               std::shared_ptr<kept_disks> kept, bool reachable, std::function<void()> wake);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return static_cast<int>(lost_.size()); }
@@ -54,6 +54,8 @@ class disk_service {
   /// Sends a request without waiting for its outcome.
   void tell(int rank, disk_request const& r);
   [[nodiscard]] bool lost(int rank) const;
+  /// Whether the root is lost, so that nothing more can be saved in this attempt.
+  [[nodiscard]] bool isolated() const;
   /// The next file number of the requesting side.
   [[nodiscard]] std::uint64_t next_file() { return ++files_; }
   /// Announces that this rank uses a store on all ranks' disks. They stay attentive until the use
@@ -62,9 +64,8 @@ class disk_service {
   void end_use() { tell_all(false); }
   /// Announces to all ranks what this one, the root, has opened.
   void announce(opened_store const& store);
-  [[nodiscard]] std::shared_ptr<opened_stores> const& opened() const { return opened_; }
-  /// Those of all attempts. Before the first call.
-  void share(std::shared_ptr<opened_stores> all);
+  /// By roots of this attempt and of those before.
+  [[nodiscard]] opened_stores const& opened() const { return kept_->opened; }
   /// This process is about to end without destructors: ends its claims to directories.
   static void release_claims();
   /// Whether messages are waiting, or may be at any moment.
@@ -94,6 +95,7 @@ class disk_service {
 
   int rank_, ranks_of_job_;
   std::vector<int> ranks_;
+  std::shared_ptr<kept_disks> kept_;
   host_info host_;
   bool reachable_;
   disk_outbox outbox_;
@@ -106,7 +108,6 @@ class disk_service {
   std::map<int, int> stores_of_;  // number of stores that each other rank uses here
   std::atomic<int> users_{0};     // their sum
   std::optional<clock::time_point> failed_since_;
-  std::shared_ptr<opened_stores> opened_ = std::make_shared<opened_stores>();
   std::atomic<int> unanswered_{0};  // questions
   disk_server server_;              // its thread posts to the outbox, so it ends first
 };

@@ -21,11 +21,12 @@ class opened_stores {
  public:
   void add(opened_store const& s) {
     std::lock_guard const lock(mutex_);
-    all_[s.name].add({s.attempt, s.owner, s.saves ? s.attempt : 0});
-  }
-  void add(opened_stores& others) {
-    std::scoped_lock const lock(mutex_, others.mutex_);
-    for (auto const& [name, s] : others.all_) all_[name].add(s);
+    auto& known = all_[s.name];
+    if (s.attempt >= known.claimed) {
+      known.claimed = s.attempt;
+      known.owner = s.owner;
+    }
+    if (s.saves && (known.saved == 0 || s.attempt < known.saved)) known.saved = s.attempt;
   }
   /// Whether an attempt before this one has saved there.
   [[nodiscard]] bool saved_before(std::string const& name, int attempt) const {
@@ -45,13 +46,6 @@ class opened_stores {
     int claimed = 0;  // the latest attempt that has
     std::string owner{};
     int saved = 0;  // the first attempt that has; 0: none
-    void add(state const& more) {
-      if (more.claimed >= claimed) {
-        claimed = more.claimed;
-        owner = more.owner;
-      }
-      if (more.saved > 0 && (saved == 0 || more.saved < saved)) saved = more.saved;
-    }
   };
   mutable std::mutex mutex_;
   std::map<std::string, state> all_;

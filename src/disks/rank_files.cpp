@@ -22,7 +22,11 @@ rank_files::place rank_files::find(std::string const& path) const {
   return {nullptr, path};
 }
 
-bool rank_files::here(place const& p) const { return !p.disk || p.disk->host == service_.host(); }
+bool rank_files::here(place const& p) const {
+  if (!p.disk) return true;
+  if (p.disk->directory.starts_with(memory_disk)) return p.disk->ranks.front() == service_.rank();
+  return p.disk->host == service_.host();
+}
 
 bool rank_files::lost(rank_disk const& d) const {
   return std::ranges::all_of(d.ranks, [&](int r) { return service_.lost(r); });
@@ -38,7 +42,7 @@ int rank_files::server_of(rank_disk const& d) const {
 template <class Call>
 auto rank_files::with_host(place const& p, Call const& call) {
   try {
-    return call(storage::real_file_system());
+    return call(service_.own().files_of(p.path));
   } catch (error const& bad) {
     if (!p.disk) throw;
     throw error(p.disk->host + ":" + bad.what());
@@ -81,6 +85,7 @@ double rank_files::transfer_seconds() { return transfer_of_this_thread(); }
 // --- the calls
 
 std::unique_ptr<storage::file> rank_files::open_as(std::string const& path, remote_file::mode how) {
+  if (how == remote_file::mode::create && service_.isolated()) throw error(path + ": rank 0 is lost");
   auto const p = find(path);
   if (!here(p))
     return std::make_unique<remote_file>(
@@ -147,9 +152,9 @@ void rank_files::begin_use(std::string const& pattern) {
   if (service_.size() == 1 || uses_) return;
   if (!service_.reachable())
     throw usage_error(
-        detail::format("ranks:{}: ranks reach each other's disks only if MPI was initialised with "
+        detail::format("{}: ranks reach each other's disks only if MPI was initialised with "
                        "MPI_THREAD_MULTIPLE; expected directories that all ranks reach",
-                       pattern));
+                       pattern == memory_disk ? "memory" : "ranks:" + pattern));
   service_.begin_use();
   uses_ = true;
 }
@@ -194,11 +199,13 @@ struct disk_name {
   std::optional<std::string> cluster{};  // empty: of any
 };
 
-// Parses ranks:DIR, ranks:DIR@CLUSTER and rank:N:DIR. Empty: a directory that all ranks reach.
+// Parses memory, ranks:DIR, ranks:DIR@CLUSTER and rank:N:DIR. Empty: a directory that all ranks reach.
 std::optional<disk_name> disk_named(std::string_view text, int ranks) {
   constexpr std::string_view of_all = "ranks:", of_one = "rank:";
   disk_name d;
-  if (text.starts_with(of_all)) {
+  if (text == "memory") {
+    d.pattern = memory_disk;
+  } else if (text.starts_with(of_all)) {
     d.pattern = text.substr(of_all.size());
     d.cluster = cut_cluster(d.pattern);
   } else if (text.starts_with(of_one)) {

@@ -14,7 +14,8 @@
 
 namespace skel::detail {
 
-/// A directory that only the ranks of one host reach. Paths in it begin with name().
+/// A directory that only the ranks of one host reach, or the memory of one rank. Paths in it begin with
+/// name().
 struct rank_disk {
   std::string host, directory;
   std::string cluster{};     // of that host; empty: none
@@ -71,8 +72,9 @@ class rank_files final : public storage::file_system {
 
 /// The directories of a store and the files in them. `ranks:DIR` is expanded to one directory per
 /// host (and per DIR, if it contains %h or %r). With `ranks:DIR@CLUSTER` those of other clusters are
-/// remote. `rank:N:DIR` is expanded to that of rank N's host. If no disk is left because these ranks were
-/// lost in an earlier attempt, that of the root takes their place.
+/// remote. `memory` is expanded to the memory of each rank. `rank:N:DIR` is expanded to that of rank N's
+/// host. If no disk is left because these ranks were lost in an earlier attempt, that of the root takes their
+/// place.
 struct store_places {
   std::vector<storage::place> places;
   std::string home{};     // directory on this rank's host, if there is one

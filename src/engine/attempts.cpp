@@ -40,7 +40,6 @@ attempts_end run_attempts(
     std::string const& program, function_reference<int(context&)> body) {
   std::vector<rank_loss> losses;
   std::shared_ptr<remembered_results> memory;
-  std::shared_ptr<opened_stores> opened;
   for (int attempt = 1;; ++attempt) {
     auto engine = make(std::make_unique<view_transport>(job));
     note_attempt(attempt);
@@ -48,8 +47,6 @@ attempts_end run_attempts(
     engine->job.attempt = attempt;
     engine->job.earlier_losses = losses;
     engine->job.memory = memory;
-    if (!opened) opened = engine->disks().opened();
-    engine->disks().share(opened);
     auto& farewell = engine->farewell();
     farewell.program = program;
     auto const end = [&] {

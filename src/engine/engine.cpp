@@ -36,9 +36,15 @@ std::string host_name_of(context_options const& options, std::string found, int 
 }
 
 std::vector<int> ranks_in_job(transport::transport const& carrier) {
-  std::vector<int> all;
-  for (int r = 0; r < carrier.size(); ++r) all.push_back(carrier.in_job(r));
+  std::vector<int> all(static_cast<std::size_t>(carrier.size()));
+  for (std::size_t r = 0; r < all.size(); ++r) all[r] = carrier.in_job(static_cast<int>(r));
   return all;
+}
+
+std::shared_ptr<kept_disks> kept_by(transport::transport& carrier) {
+  auto& kept = carrier.kept();
+  if (!kept) kept = std::make_shared<kept_disks>();
+  return std::static_pointer_cast<kept_disks>(kept);
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ engine::engine(std::unique_ptr<transport::transport> carrier, context_options op
       helper_(driver_, wires_, calls_, disks_, options_),
       disks_(rank(), ranks_in_job(wires_.carrier()), wires_.carrier().below().size(),
              {wires_.carrier().in_job(rank()), place.host, options_.host.cluster, options_.host.load},
-             wires_.any_time() && !owns_time(), [this] { helper_.wake(); }) {
+             kept_by(wires_.carrier()), wires_.any_time() && !owns_time(), [this] { helper_.wake(); }) {
   if (wires_.any_time() && size() > 1) helper_.start();
 }
 

@@ -101,6 +101,7 @@ class view_transport final : public transport::transport {
   void wait(double seconds) override { below().wait(seconds); }
   [[nodiscard]] std::optional<double> power() const override { return job_->carrier().power(); }
   [[nodiscard]] skel::transport::transport& below() override { return job_->carrier(); }
+  [[nodiscard]] std::shared_ptr<void>& kept() override { return job_->carrier().kept(); }
   /// A rank that does not exist stays so: the carrier reports it.
   [[nodiscard]] int in_job(int rank) const override {
     return rank >= 0 && rank < size() ? members_[static_cast<std::size_t>(rank)] : rank;

@@ -219,14 +219,14 @@ mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches) {
 int attempt_of_process = 1;
 
 std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires, mpi_start& from) {
+  static auto const kept = std::make_shared<kept_disks>();
+  wires->kept() = kept;
   auto made = std::make_shared<engine>(std::move(wires), from.options, from.host);
   made->warnings = std::exchange(from.warnings, {});
   made->place.on_host = from.place.on_host;
   made->place.has_cores = from.place.has_cores;
   made->job.is_process = true;
   made->job.attempt = attempt_of_process;
-  static auto const opened = std::make_shared<opened_stores>();
-  made->disks().share(opened);
   watch_finalize(made);
   return made;
 }

@@ -91,11 +91,12 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
                             parsed_by([](std::string const& text) {
                               if (text != "none") std::ignore = storage::code(text);
                             }));
-  auto* const store = option(app, "--store DIR,...", options.store,
-                             "directories for its shards; ranks:DIR stores one shard on each rank's host, "
-                             "ranks:DIR@CLUSTER on hosts of this SKEL_CLUSTER (others: --remote-every), "
-                             "rank:N:DIR on the host of rank N",
-                             comma_list);
+  auto* const store =
+      option(app, "--store DIR,...", options.store,
+             "directories for its shards; ranks:DIR stores one shard on each rank's host, "
+             "ranks:DIR@CLUSTER on hosts of this SKEL_CLUSTER (others: --remote-every), "
+             "rank:N:DIR on the host of rank N, memory in the memory of each rank, until the job ends",
+             comma_list);
   auto* const remote =
       option(app, "--remote DIR,...", options.remote.store,
              "remote directories, used for every N-th checkpoint (--remote-every)", comma_list);

@@ -63,6 +63,8 @@ class transport {
   [[nodiscard]] virtual int in_job(int rank) const { return rank; }
   /// What carries this transport's packets.
   [[nodiscard]] virtual transport& below() { return *this; }
+  /// For the engine: what it keeps for the next one over the same job. Null at first.
+  [[nodiscard]] virtual std::shared_ptr<void>& kept() { return kept_; }
   /// Whether threads other than the creator of the context may call (one at a time).
   [[nodiscard]] virtual bool any_thread() const { return true; }
   /// Whether they may call while the user's code runs between two skeleton calls.
@@ -94,6 +96,7 @@ class transport {
 
  private:
   std::shared_ptr<spare_buffers> spare_ = std::make_shared<spare_buffers>();
+  std::shared_ptr<void> kept_;
 };
 
 /// One process without MPI: rank 0 of 1. Never sends.

@@ -54,6 +54,7 @@ TEST_CASE("the others begin again when the root is killed, also with another ran
     test::survives_roots(random_death("successor", kind, d.file("")), "successor", seed++);
   }
   test::survives_roots(random_death("root+1", "all", "none"), "root+1", seed++, 5);
+  test::survives_roots(random_death("successor", "all", "memory"), "successor", seed++, 5);
   test::survives_roots(random_death("root+1", "all", "rank:1:" + d.file("one")), "root+1", seed++, 5);
 }
 

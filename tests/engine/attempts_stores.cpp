@@ -3,6 +3,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -342,6 +343,38 @@ TEST_CASE("a root dies because the store is of another run: the next attempt is 
   CHECK(j.codes[1] == 2);
   CHECK(j.codes[2] == 2);
   CHECK(content() == before);
+}
+
+TEST_CASE("in the memory of the ranks, a state outlives two roots, and nothing is left for another job") {
+  test::store_of_three const where;
+  auto options = where.options(false);
+  options.store = {"memory"};
+  for (int const ranks : {5, 3}) {
+    job j(ranks);
+    unsigned const last = ranks == 5 ? 3 : 2;
+    std::vector<std::uint64_t> cells;
+    std::array<std::atomic<std::uint64_t>, 4> first_step{};
+    int last_attempt = 0;
+    j.run([&](skel::context& ctx, int rank) {
+      bsp_test::splitting_circle c;
+      auto const attempt = static_cast<unsigned>(ctx.attempt());
+      c.event = [&, attempt, rank, is_root = ctx.is_root()](int place, std::uint64_t n) {
+        if (place != 0) return;
+        if (first_step.at(attempt) == 0) first_step.at(attempt) = n + 1;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        if (is_root && attempt < last && n == 2 + 12 * attempt) j.end(rank);
+      };
+      auto const made = skel::bsp(ctx, c, skel::bsp_options{.checkpoint = options});
+      if (!ctx.is_root()) return;
+      cells = made.value.whole;
+      last_attempt = ctx.attempt();
+    });
+    CHECK(last_attempt == static_cast<int>(last));
+    CHECK(cells == bsp_test::expected());
+    CHECK(first_step[1] == 1);
+    CHECK(first_step[2] > 5);
+    if (last == 3) CHECK(first_step[3] > first_step[2]);
+  }
 }
 
 TEST_CASE("the calls that have ended are restored, and the one in progress goes on") {

@@ -34,7 +34,7 @@ TEST_CASE("the others begin again when the root is killed, also with another ran
   test::temporary_directory const d;
   test::own_hosts const names;
   auto const own_disks = " ranks:" + d.file("%r");
-  for (auto const& store : {std::string(), " " + d.file(""), own_disks})
+  for (auto const& store : {std::string(" memory"), " " + d.file(""), own_disks})
     test::survives_roots(command("root") + store, "root", 1);
   test::survives_roots(command("successor") + own_disks, "successor", 4);
   test::survives_roots(command("root+1"), "root+1", 5, 5);

@@ -1,4 +1,5 @@
 // Stores that a run may start in or resume from, and those that it refuses.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "skel/error.hpp"
 #include "skel/storage/repository.hpp"
 #include "storage/claim.hpp"
+#include "storage/memory_files.hpp"
 #include "storage/object_writer.hpp"
 #include "storage/paths.hpp"
 
@@ -212,6 +214,36 @@ TEST_CASE("a run with a key does not resume from what is not encrypted") {
   REQUIRE(all.size() == 1);
   CHECK(all[0].plan == plan);
   CHECK(error_of([&] { (void)sealed.read(all[0], 0); }) == refusal);
+}
+
+TEST_CASE("files in memory behave like those on a disk") {
+  memory_files files;
+  std::vector<std::byte> content(3'000'001);
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::byte>(i % 251);
+  {
+    auto const f = files.create("memory:1/.a");
+    for (std::size_t at = 0; at < content.size(); at += 700'000)
+      f->write(std::span(content).subspan(at, std::min<std::size_t>(700'000, content.size() - at)));
+    f->sync();
+    CHECK(f->size() == content.size());
+  }
+  auto const before = files.open("memory:1/.a");
+  files.rename("memory:1/.a", "memory:1/a");
+  files.create("memory:10/b");
+  CHECK(files.list("memory:1") == std::vector<std::string>{"a"});
+  CHECK(files.list("memory:2").empty());
+  files.create("memory:1/a")->write(std::array{std::byte{7}});
+  CHECK(files.open("memory:1/a")->size() == 1);
+  for (std::size_t const from : {0U, 1'048'575U, 2'999'999U, 3'000'001U, 4'000'000U}) {
+    std::vector<std::byte> part(1'100'000);
+    part.resize(before->read_at(from, part));
+    auto const expected = std::span(content).subspan(std::min<std::size_t>(from, content.size()));
+    CHECK(std::ranges::equal(part, expected.first(std::min<std::size_t>(1'100'000, expected.size()))));
+  }
+  files.remove("memory:1/a");
+  CHECK(error_of([&] { std::ignore = files.open("memory:1/a"); }) == "memory:1/a: No such file or directory");
+  CHECK(error_of([&] { files.remove("memory:1/a"); }) == "memory:1/a: No such file or directory");
+  CHECK(error_of([&] { files.rename("memory:1/a", "b"); }) == "memory:1/a: No such file or directory");
 }
 
 TEST_CASE("a directory belongs to one living process at a time") {

@@ -36,6 +36,8 @@ struct checkpoint_options {
   /// if it is missing; %h stands for the host's name and %r for the rank. With `ranks:DIR@CLUSTER`
   /// hosts of other clusters (context_options::machine) are remote ones. `rank:N:DIR` is DIR on the
   /// host of rank N alone.
+  /// `memory` stands for the memory of each rank: such a store lives as long as the job, and serves only
+  /// when ranks are lost.
   std::vector<std::string> store{};
   far_store remote{};  ///< directories in another place, and how often they are used
   /// Between checkpoints; 0: a checkpoint begins when the previous one is written. Empty: follows from
