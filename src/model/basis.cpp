@@ -174,6 +174,12 @@ std::string to_string(basis_function const& f) {
   return below.empty() ? above : above + "/" + below;
 }
 
+std::string to_string(std::span<basis_function const> basis) {
+  std::string text;
+  for (auto const& f : basis) text += (text.empty() ? "" : " + ") + to_string(f);
+  return text;
+}
+
 expression parse_expression(std::string_view text) { return parser(text).parse(); }
 
 std::vector<basis_function> parse_basis(std::string_view text) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <set>
 
 #include "base/format.hpp"
@@ -15,11 +17,8 @@ namespace skel::model {
 namespace {
 
 constexpr std::size_t most_variables = 4;
-constexpr std::size_t most_terms = 3;  // in addition to the constant
-constexpr double highest_degree = 3;   // total degree of a term
-constexpr double exact = 1e-3;         // mean relative error, the accuracy of a measurement
-constexpr int most_folds = 10;
-constexpr double most_dependent = 1e6;  // condition number of the columns
+constexpr std::size_t most_functions = 3;  // of a sum
+constexpr double highest_degree = 3;       // total degree of a product
 
 // Groups the samples by configuration: samples of one configuration have the same point.
 std::vector<std::vector<std::size_t>> configurations(std::span<observation const> samples) {
@@ -98,7 +97,7 @@ std::vector<factor> factors_of(std::string const& variable) {
 }
 
 std::vector<basis_function> candidates_of(std::vector<std::string> const& variables) {
-  std::vector<basis_function> all;
+  std::vector<basis_function> all{basis_function{}};
   for (std::size_t v = 0; v < variables.size(); ++v) {
     for (auto const& f : factors_of(variables[v])) {
       all.push_back({{f}});
@@ -125,89 +124,6 @@ std::vector<std::vector<std::size_t>> by_size(std::span<observation const> sampl
 }
 std::size_t smaller_part(std::size_t groups) { return (groups * 2 + 2) / 3; }
 
-// Cross-validation with all columns computed once. The folds test interpolation. In addition the
-// largest third is predicted from the others, because a function must also extrapolate.
-class validation {
- public:
-  validation(std::span<observation const> samples, fit_options const& options) : options_(options) {
-    auto const n = static_cast<Eigen::Index>(samples.size());
-    y_.resize(n);
-    for (Eigen::Index i = 0; i < n; ++i) y_[i] = samples[static_cast<std::size_t>(i)].value;
-    fold_.resize(samples.size());
-    auto const groups = configurations(samples);
-    folds_ = std::min(most_folds, static_cast<int>(groups.size()));
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      for (auto const i : groups[g]) fold_[i] = static_cast<int>(g) % folds_;
-    large_.resize(samples.size());
-    auto const ordered = by_size(samples);
-    for (std::size_t g = smaller_part(ordered.size()); g < ordered.size(); ++g)
-      for (auto const i : ordered[g]) large_[i] = true;
-    weights_ = options.weights == weighting::relative ? Eigen::VectorXd(y_.cwiseInverse())
-                                                      : Eigen::VectorXd::Ones(n);
-  }
-
-  // Relative errors of held-out samples, predicted by fits to the others. Empty if there are too
-  // few samples.
-  [[nodiscard]] std::vector<double> errors(Eigen::MatrixXd const& columns) const {
-    std::vector<double> found;
-    for (int k = 0; k < folds_; ++k)
-      if (!predict(
-              columns, [&](std::size_t i) { return fold_[i] == k; }, found))
-        return {};
-    if (!predict(
-            columns, [&](std::size_t i) { return large_[i]; }, found))
-      return {};
-    return found;
-  }
-
- private:
-  template <class Out>
-  bool predict(Eigen::MatrixXd const& columns, Out const& is_out, std::vector<double>& found) const {
-    std::vector<Eigen::Index> in;
-    std::vector<Eigen::Index> out;
-    for (std::size_t i = 0; i < fold_.size(); ++i)
-      (is_out(i) ? out : in).push_back(static_cast<Eigen::Index>(i));
-    if (static_cast<Eigen::Index>(in.size()) <= columns.cols()) return false;
-    Eigen::MatrixXd const a = weights_(in).asDiagonal() * columns(in, Eigen::all);
-    Eigen::VectorXd const b = weights_(in).cwiseProduct(y_(in));
-    Eigen::VectorXd const x = options_.nonnegative ? solve_nonnegative(a, b) : solve_qr(a, b);
-    for (auto const i : out) found.push_back(std::abs(columns.row(i).dot(x) - y_[i]) / std::abs(y_[i]));
-    return true;
-  }
-
-  fit_options options_;
-  Eigen::VectorXd y_, weights_;
-  std::vector<int> fold_;
-  int folds_ = 0;
-  std::vector<bool> large_;
-};
-
-double mean(std::vector<double> const& values) { return moments_of(values).mean; }
-
-// The mean reduction of the error by `better`, and its standard error.
-struct gain {
-  double mean = 0, error = 0;
-};
-gain gain_of(std::vector<double> const& better, std::vector<double> const& worse) {
-  std::vector<double> by(better.size());
-  for (std::size_t i = 0; i < by.size(); ++i) by[i] = worse[i] - better[i];
-  auto const m = moments_of(by);
-  return {m.mean, std::sqrt(m.variance / static_cast<double>(by.size()))};
-}
-
-bool clearly_lower(std::vector<double> const& better, std::vector<double> const& worse) {
-  auto const g = gain_of(better, worse);
-  return g.mean > 2 * g.error && g.mean > 0.01 * mean(worse);
-}
-
-// Prefers simple functions: a linear one has 1, each logarithm and each further variable adds.
-double complexity(basis_function const& b) {
-  double sum = 0;
-  for (auto const& f : b.factors)
-    sum += 1 + (f.exponent == 0 ? 0.5 : std::abs(std::abs(f.exponent) - 1)) + f.logs;
-  return sum;
-}
-
 std::optional<Eigen::VectorXd> column_of(basis_function const& f, std::span<observation const> samples) {
   Eigen::VectorXd column(static_cast<Eigen::Index>(samples.size()));
   try {
@@ -218,72 +134,275 @@ std::optional<Eigen::VectorXd> column_of(basis_function const& f, std::span<obse
   return column;
 }
 
-struct trial {
-  basis_function const* function = nullptr;
-  Eigen::MatrixXd columns;
-  std::vector<double> errors;
+// Measures how far a function is from 1, N or N M: a tie goes to the simpler one. A share of the work, 1/P,
+// adds nothing.
+double complexity(basis_function const& b) {
+  double sum = 0;
+  int factors = 0;
+  for (auto const& f : b.factors) {
+    if (f == factor{"P", -1, 0}) continue;
+    ++factors;
+    sum += (f.exponent == 0 ? 0.5 : std::abs(std::abs(f.exponent) - 1)) + f.logs;
+  }
+  return sum + std::max(0, factors - 1);
+}
+
+bool shares_work(basis_function const& b) {
+  return std::ranges::find(b.factors, factor{"P", -1, 0}) != b.factors.end();
+}
+
+// Up to three candidates by their indices, ascending.
+struct subset {
+  std::array<Eigen::Index, most_functions> at{};
+  std::size_t size = 0;
+  double likelihood = 0;  // -2 ln, of all samples
+  double score = 0;       // -2 ln of the weight
+  [[nodiscard]] std::span<Eigen::Index const> indices() const { return std::span(at).first(size); }
 };
 
-// Tries each candidate in addition to the functions chosen so far.
-std::vector<trial> try_all(std::vector<basis_function> const& candidates,
-                           std::vector<basis_function> const& chosen, Eigen::MatrixXd const& columns,
-                           std::span<observation const> samples, validation const& test) {
-  std::vector<trial> tried;
-  for (auto const& candidate : candidates) {
-    if (std::ranges::find(chosen, candidate) != chosen.end()) continue;
-    auto const column = column_of(candidate, samples);
-    if (!column) continue;
-    Eigen::MatrixXd wider(columns.rows(), columns.cols() + 1);
-    wider << columns, *column;
-    if (check_columns(wider).condition > most_dependent) continue;
-    auto found = test.errors(wider);
-    if (!found.empty()) tried.push_back({&candidate, std::move(wider), std::move(found)});
+// The subsets of least score.
+class shortlist {
+ public:
+  explicit shortlist(std::size_t most) : most_(most) {}
+  [[nodiscard]] double limit() const { return limit_; }
+  void add(subset const& s) {
+    if (!(s.score < limit_)) return;
+    kept_.push_back(s);
+    std::ranges::push_heap(kept_, {}, &subset::score);
+    if (kept_.size() <= most_) return;
+    std::ranges::pop_heap(kept_, {}, &subset::score);
+    kept_.pop_back();
+    limit_ = kept_.front().score;
   }
-  return tried;
-}
+  [[nodiscard]] std::vector<subset> const& kept() const { return kept_; }
 
-// Returns the simplest of the candidates that are within one standard error of the best (Breiman
-// and others, "Classification and Regression Trees", 1984, section 3.4.3).
-trial const* simplest_of_the_best(std::vector<trial> const& tried) {
-  if (tried.empty()) return nullptr;
-  auto const& best = *std::ranges::min_element(tried, {}, [](trial const& t) { return mean(t.errors); });
-  trial const* simplest = &best;
-  for (auto const& t : tried) {
-    auto const by = gain_of(best.errors, t.errors);
-    if (by.mean > by.error) continue;
-    double const a = complexity(*t.function);
-    double const b = complexity(*simplest->function);
-    if (a < b || (a == b && mean(t.errors) < mean(simplest->errors))) simplest = &t;
+ private:
+  std::size_t most_;
+  double limit_ = std::numeric_limits<double>::infinity();
+  std::vector<subset> kept_;
+};
+
+// Scores all subsets of the candidates. A score is -2 ln of a weight: half from the likelihood of all
+// samples, half from that of the larger ones when they are predicted from smaller ones, and the price of the
+// functions.
+class search {
+ public:
+  search(std::span<observation const> samples, std::vector<basis_function> const& candidates,
+         fit_options const& options, bool shared_work)
+      : options_(options), n_(static_cast<Eigen::Index>(samples.size())), groups_(by_size(samples)) {
+    weigh(samples);
+    a_.resize(n_, static_cast<Eigen::Index>(candidates.size()));
+    for (auto const& f : candidates) {
+      auto const column = column_of(f, samples);
+      if (!column) continue;
+      Eigen::VectorXd const weighted = weights_.cwiseProduct(*column);
+      double const length = weighted.norm();
+      if (!(length > 0)) continue;
+      a_.col(static_cast<Eigen::Index>(functions_.size())) = weighted / length;
+      functions_.push_back(&f);
+      complexity_.push_back(complexity(f));
+      shares_.push_back(shares_work(f));
+    }
+    a_.conservativeResize(n_, static_cast<Eigen::Index>(functions_.size()));
+    not_shared_ = shared_work ? price_of_not_shared : 0;
+    // Needs one sample, and one configuration, more than functions.
+    auto const most = std::min(samples.size(), groups_.size());
+    most_ = std::min(most_functions, most > 1 ? most - 1 : 1);
+    for (std::size_t size = 1; size <= most_functions; ++size) price_of_size_.push_back(price(size));
   }
-  return simplest;
-}
 
-// Divides all functions but the constant by the number of ranks; of the constant alone, there is a part that
-// can be divided.
-std::vector<basis_function> divided_by_ranks(std::vector<basis_function> functions) {
-  if (functions.size() == 1) functions.emplace_back();
-  for (std::size_t i = 1; i < functions.size(); ++i) functions[i].factors.push_back({"P", -1, 0});
-  return functions;
-}
-
-// The errors of these functions; empty if they cannot be fitted.
-std::vector<double> errors_of(std::vector<basis_function> const& functions,
-                              std::span<observation const> samples, validation const& test) {
-  Eigen::MatrixXd columns(static_cast<Eigen::Index>(samples.size()),
-                          static_cast<Eigen::Index>(functions.size()));
-  for (std::size_t j = 0; j < functions.size(); ++j) {
-    auto const column = column_of(functions[j], samples);
-    if (!column) return {};
-    columns.col(static_cast<Eigen::Index>(j)) = *column;
+  // The subsets, best first, with their final scores.
+  [[nodiscard]] std::vector<subset> ranked() const {
+    std::vector<subset> all;
+    for (auto const& list : screened())
+      for (auto s : list.kept()) {
+        s.score += (predictive_score(s) - s.likelihood) / 2;
+        all.push_back(s);
+      }
+    std::ranges::stable_sort(all, {}, &subset::score);
+    return all;
   }
-  if (check_columns(columns).condition > most_dependent) return {};
-  return test.errors(columns);
-}
+
+  [[nodiscard]] std::vector<basis_function> functions(subset const& s) const {
+    std::vector<basis_function> all;
+    for (auto const j : s.indices()) all.push_back(*functions_[static_cast<std::size_t>(j)]);
+    return all;
+  }
+
+ private:
+  static constexpr double price_of_not_shared = 10;  // odds of e^5
+  // Variance of the relative errors below which samples are exact; timers have six digits.
+  static constexpr double exact = 1e-12;
+  // What remains of a column of length one beside others: below, rounding errors would dominate.
+  static constexpr double dependent = 1e-10;
+
+  // Relative to the mean of a configuration: weights by each sample would prefer the low ones.
+  void weigh(std::span<observation const> samples) {
+    Eigen::VectorXd y(n_);
+    for (Eigen::Index i = 0; i < n_; ++i) y[i] = samples[static_cast<std::size_t>(i)].value;
+    weights_ = Eigen::VectorXd::Constant(n_, std::sqrt(static_cast<double>(n_)) / y.norm());
+    if (options_.weights == weighting::relative)
+      for (auto const& group : groups_) {
+        double sum = 0;
+        for (auto const i : group) sum += samples[i].value;
+        for (auto const i : group)
+          weights_[static_cast<Eigen::Index>(i)] = static_cast<double>(group.size()) / sum;
+      }
+    y_ = weights_.cwiseProduct(y);
+  }
+
+  // Laplace's approximation of -2 ln of the marginal likelihood, for coefficients whose contributions are of
+  // the order of the measured times.
+  [[nodiscard]] double likelihood_score(double squares, std::size_t size) const {
+    auto const n = static_cast<double>(n_);
+    auto const k = static_cast<double>(size);
+    return (n - k) * std::log(std::max(squares, 0.0) / n + exact) + k * std::log(n);
+  }
+
+  // The number of subsets of this size: a search finds the luckiest of them [Chen08].
+  [[nodiscard]] double price(std::size_t size) const {
+    auto const m = static_cast<double>(functions_.size());
+    auto const k = static_cast<double>(size);
+    return 2 * (std::lgamma(m + 1) - std::lgamma(k + 1) - std::lgamma(m - k + 1));
+  }
+  // Also complexity, and work that is not shared.
+  [[nodiscard]] double price(subset const& s) const {
+    double sum = price_of_size_[s.size - 1];
+    bool shared = false;
+    for (auto const j : s.indices()) {
+      sum += complexity_[static_cast<std::size_t>(j)];
+      shared = shared || shares_[static_cast<std::size_t>(j)];
+    }
+    return shared ? sum : sum + not_shared_;
+  }
+
+  // The sum of squares beyond which no subset of this size has a lower score.
+  [[nodiscard]] double most_squares(std::size_t size, double score) const {
+    auto const n = static_cast<double>(n_);
+    auto const k = static_cast<double>(size);
+    double const log = (score - price_of_size_[size - 1] - k * std::log(n)) / (n - k);
+    return n * (std::exp(log) - exact);
+  }
+
+  // The best subsets of each size by the likelihood of all samples and the price. Where a subset has a
+  // negative coefficient, the nonnegative fit is that of a smaller subset.
+  [[nodiscard]] std::vector<shortlist> screened() const {
+    constexpr std::size_t most = 300;
+    std::vector<shortlist> lists(most_functions, shortlist(most));
+    auto const m = a_.cols();
+    Eigen::MatrixXd const gram = a_.transpose() * a_;
+    Eigen::VectorXd const with = a_.transpose() * y_;
+    double const all = y_.squaredNorm();
+    bool const any_sign = !options_.nonnegative;
+    auto const add = [&](subset s, double squares) {
+      s.likelihood = likelihood_score(squares, s.size);
+      s.score = s.likelihood + price(s);
+      lists[s.size - 1].add(s);
+    };
+    Eigen::MatrixXd rest(m, m);  // the Gram matrix beside the first function
+    Eigen::VectorXd rest_with(m);
+    Eigen::VectorXd squares(m);
+    for (Eigen::Index i = 0; i < m; ++i) {
+      if (any_sign || with[i] > 0) add({{i}, 1}, all - with[i] * with[i]);
+      if (most_ < 2) continue;
+      auto const later = m - i - 1;
+      auto const row = gram.col(i).tail(later);
+      rest_with.tail(later) = with.tail(later) - with[i] * row;
+      for (Eigen::Index j = i + 1; j < m; ++j)
+        rest.col(j).tail(m - j) = gram.col(j).tail(m - j) - gram(j, i) * gram.col(i).tail(m - j);
+      for (Eigen::Index j = i + 1; j < m; ++j) {
+        double const left = rest(j, j);
+        if (left < dependent) continue;
+        double const x = rest_with[j] / left;
+        double const pair = all - with[i] * with[i] - rest_with[j] * x;
+        if (any_sign || (x > 0 && with[i] - gram(j, i) * x > 0)) add({{i, j}, 2}, pair);
+        if (most_ < 3) continue;
+        // As arrays, so that the compiler uses vector instructions: this loop takes nearly all of the time.
+        auto const n = m - j - 1;
+        auto const beside = rest.col(j).tail(n).array();
+        auto const diagonal = rest.diagonal().tail(n).array() - beside.square() / left;
+        auto const right = rest_with.tail(n).array() - beside * x;
+        squares.tail(n) =
+            (diagonal > dependent)
+                .select(pair - right.square() / diagonal, std::numeric_limits<double>::infinity());
+        double const limit = most_squares(3, lists[2].limit());
+        for (Eigen::Index k = j + 1; k < m; ++k) {
+          if (!(squares[k] < limit)) continue;
+          double const z = (rest_with[k] - rest(k, j) * x) / (rest(k, k) - rest(k, j) * rest(k, j) / left);
+          double const y = x - rest(k, j) * z / left;
+          if (any_sign || (z > 0 && y > 0 && with[i] - gram(j, i) * y - gram(k, i) * z > 0))
+            add({{i, j, k}, 3}, squares[k]);
+        }
+      }
+    }
+    return lists;
+  }
+
+  // -2 ln of the density of the larger configurations, in four steps: each step is predicted from all smaller
+  // configurations (Student's distribution). This is pseudo-BMA of [Yao18], with larger samples held out as
+  // in [Bürkner20].
+  [[nodiscard]] double predictive_score(subset const& s) const {
+    constexpr std::size_t steps = 4;
+    Eigen::MatrixXd a(n_, static_cast<Eigen::Index>(s.size));
+    for (std::size_t j = 0; j < s.size; ++j) a.col(static_cast<Eigen::Index>(j)) = a_.col(s.at[j]);
+    auto const first = groups_.size() / 2;
+    auto const larger = groups_.size() - first;
+    double sum = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+      auto const begin = first + step * larger / steps;
+      auto const end = first + (step + 1) * larger / steps;
+      if (begin == end) continue;
+      sum += step_score(a, rows(0, begin), rows(begin, end));
+    }
+    return sum;
+  }
+
+  [[nodiscard]] std::vector<Eigen::Index> rows(std::size_t from, std::size_t to) const {
+    std::vector<Eigen::Index> all;
+    for (auto g = from; g < to; ++g)
+      for (auto const i : groups_[g]) all.push_back(static_cast<Eigen::Index>(i));
+    return all;
+  }
+
+  [[nodiscard]] double step_score(Eigen::MatrixXd const& columns, std::vector<Eigen::Index> const& in,
+                                  std::vector<Eigen::Index> const& out) const {
+    auto const freedom = static_cast<double>(in.size()) - static_cast<double>(columns.cols());
+    double const unknown = std::log(2 * std::numbers::pi);  // as with a relative deviation of 1
+    if (freedom < 1) return unknown * static_cast<double>(out.size());
+    Eigen::MatrixXd const a = columns(in, Eigen::all);
+    Eigen::VectorXd const y = y_(in);
+    Eigen::VectorXd const x = options_.nonnegative ? solve_nonnegative(a, y) : solve_qr(a, y);
+    Eigen::MatrixXd const inverse = inverse_normal(a);
+    double const variance = (y - a * x).squaredNorm() / freedom + exact;
+    double sum = 0;
+    for (auto const i : out) {
+      double const leverage = columns.row(i) * inverse * columns.row(i).transpose();
+      double const spread = std::isfinite(leverage) ? std::min(1.0, variance * (1 + leverage)) : 1.0;
+      double const off = y_[i] - columns.row(i).dot(x);
+      sum += std::log(freedom * std::numbers::pi * spread) +
+             (freedom + 1) * std::log1p(off * off / spread / freedom) -
+             2 * (std::lgamma((freedom + 1) / 2) - std::lgamma(freedom / 2));
+    }
+    return sum;
+  }
+
+  fit_options options_;
+  Eigen::Index n_;
+  std::vector<std::vector<std::size_t>> groups_;  // configurations, ascending in size
+  std::size_t most_ = most_functions;
+  Eigen::VectorXd weights_, y_;  // y_: the weighted values
+  Eigen::MatrixXd a_;            // the weighted columns, of length one
+  std::vector<basis_function const*> functions_;
+  std::vector<double> complexity_, price_of_size_;
+  std::vector<bool> shares_;
+  double not_shared_ = 0;
+};
 
 }  // namespace
 
-std::vector<basis_function> choose_basis(std::string const& name, std::span<observation const> samples,
-                                         fit_options const& options, bool shared_work) {
+std::vector<weighted_functions> choose_functions(std::string const& name,
+                                                 std::span<observation const> samples,
+                                                 fit_options const& options, bool shared_work) {
   constexpr std::size_t fewest = 5;
   if (samples.size() < fewest)
     throw usage_error(
@@ -294,31 +413,45 @@ std::vector<basis_function> choose_basis(std::string const& name, std::span<obse
       throw usage_error(
           detail::format("{}: {}: found the value {}, expected a positive number to choose a basis", o.where,
                          name, o.value));
-  std::vector<basis_function> chosen{basis_function{}};
   auto const variables = variables_of(samples).names;
   check_number(name, variables);
   auto const candidates = candidates_of(variables);
-  validation const test(samples, options);
-  Eigen::MatrixXd columns = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(samples.size()));
-  auto errors = test.errors(columns);
-  while (chosen.size() <= most_terms && mean(errors) > exact) {
-    auto const tried = try_all(candidates, chosen, columns, samples, test);
-    auto const* const best = simplest_of_the_best(tried);
-    if (best == nullptr || !clearly_lower(best->errors, errors)) break;
-    chosen.push_back(*best->function);
-    columns = best->columns;
-    errors = best->errors;
+  search const all(samples, candidates, options,
+                   shared_work && std::ranges::find(variables, "P") != variables.end());
+  constexpr std::size_t most = 20;
+  constexpr double least_weight = 0.005;  // relative to the best
+  std::vector<weighted_functions> found;
+  double sum = 0;
+  auto const ranked = all.ranked();
+  for (auto const& s : ranked) {
+    double const weight = std::exp((ranked.front().score - s.score) / 2);
+    if (weight < least_weight || found.size() == most) break;
+    found.push_back({all.functions(s), weight});
+    sum += weight;
   }
-  if (!shared_work || std::ranges::find(variables, "P") == variables.end() ||
-      std::ranges::any_of(chosen, [](auto const& f) { return f.depends_on("P"); }))
-    return chosen;
-  auto divided = divided_by_ranks(chosen);
-  auto const errors_of_divided = errors_of(divided, samples, test);
-  return errors_of_divided.empty() || clearly_lower(errors, errors_of_divided) ? chosen : divided;
+  for (auto& f : found) f.weight /= sum;
+  return found;
 }
 
 std::vector<std::string> variables_left_out(std::span<observation const> samples) {
   return variables_of(samples).left_out;
+}
+
+std::vector<std::string> variables_in_doubt(std::span<observation const> samples,
+                                            std::span<basis_function const> basis) {
+  std::vector<std::string> found;
+  for (auto const& variable : variables_of(samples).names) {
+    std::set<double> values;
+    for (auto const& o : samples) values.insert(o.at.at(variable));
+    constexpr std::size_t enough = 3;
+    if (values.size() < enough)
+      found.push_back(detail::format("{} has only {} values in the samples ({} and {}), expected at least {}",
+                                     variable, values.size(), *values.begin(), *values.rbegin(), enough));
+    if (std::ranges::none_of(basis, [&](auto const& f) { return f.depends_on(variable); }))
+      found.push_back(detail::format("no function depends on {}, which the samples vary from {} to {}",
+                                     variable, *values.begin(), *values.rbegin()));
+  }
+  return found;
 }
 
 std::optional<held_out> hold_out(std::span<observation const> samples, fitting const& fit_them) {

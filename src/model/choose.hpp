@@ -12,23 +12,32 @@
 
 namespace skel::model {
 
-/// Chooses 1 and up to three functions of the form n^i log^j(n), or products of two of them up to
-/// the third degree. This is the search space of Extra-P (Calotoiu et al., "Using automated
-/// performance modeling to find scalability bugs in complex codes", SC 2013). Functions are added
-/// one at a time. Among those whose relative error of cross-validation is within a standard error
-/// of the least, the simplest is added. The search ends if the error falls by less than two
-/// standard errors, or below 0.1 %. Whole configurations are held out, never one of several
-/// repetitions, and once the largest third. `P` may also stand in the denominator: if the ranks share the
-/// work (`shared_work`) and the functions found do not depend on P, they are divided by it, unless that
-/// raises the error by more than two standard errors.
-[[nodiscard]] std::vector<basis_function> choose_basis(std::string const& name,
-                                                       std::span<observation const> samples,
-                                                       fit_options const& options = {},
-                                                       bool shared_work = false);
+/// Functions, and how likely they are the right ones.
+struct weighted_functions {
+  std::vector<basis_function> basis;
+  double weight = 1;  ///< of all that were returned: 1
+};
 
-/// Describes the variables that choose_basis() does not use: those missing in some samples, 0 in
+/// Tries all sums of up to three functions of the form 1, n^i log^j(n), or products of two of them up
+/// to the third degree, and returns those that explain the samples about as well as the best; the best
+/// comes first. This is the search space of Extra-P [Calotoiu13]. `P` may also stand in the denominator.
+///
+/// Weights come half from the likelihood of all samples, half from that of the larger configurations when
+/// they are predicted from smaller ones (pseudo-BMA [Yao18]). Each function has a price, which grows
+/// with the number of candidates [Chen08]; a simple function has a lower one. If the ranks share the work
+/// (`shared_work`), functions of which none divides by P are improbable.
+[[nodiscard]] std::vector<weighted_functions> choose_functions(std::string const& name,
+                                                               std::span<observation const> samples,
+                                                               fit_options const& options = {},
+                                                               bool shared_work = false);
+
+/// Describes the variables that choose_functions() does not use: those missing in some samples, 0 in
 /// some, or proportional to another one.
 [[nodiscard]] std::vector<std::string> variables_left_out(std::span<observation const> samples);
+
+/// Describes variables with fewer than three values, and variables that differ but that no function has.
+[[nodiscard]] std::vector<std::string> variables_in_doubt(std::span<observation const> samples,
+                                                          std::span<basis_function const> basis);
 
 using fitting = std::function<fitted(std::span<observation const>)>;
 

@@ -120,7 +120,7 @@ void name_outliers(fitted& f, std::span<observation const> samples, Eigen::Matri
 
 }  // namespace
 
-std::vector<double> fitted::functions(point const& at) const {
+std::vector<double> formula::functions(point const& at) const {
   std::vector<double> values;
   values.reserve(basis.size());
   for (auto const& b : basis) values.push_back(b(at));
@@ -132,13 +132,13 @@ double fitted::operator()(point const& at) const {
   return residuals ? sum * std::exp((*residuals)(at)) : sum;
 }
 
-double fitted::trend(point const& at) const {
+double formula::trend(point const& at) const {
   double sum = 0;
   for (std::size_t j = 0; j < basis.size(); ++j) sum += coefficients[j] * basis[j](at);
   return sum;
 }
 
-double fitted::variance(std::span<double const> functions) const {
+double formula::variance(std::span<double const> functions) const {
   auto const n = functions.size();
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -73,29 +74,55 @@ std::map<std::string, double> scaling_of(std::span<sample const> samples, model_
   return found;
 }
 
+// Fits the first functions, and the others as alternatives.
+fitted fit_all(std::string const& name, std::span<observation const> samples,
+               std::vector<weighted_functions> const& functions, fit_options const& options) {
+  auto f = fit(name, samples, functions.front().basis, options);
+  f.weight = functions.front().weight;
+  for (auto const& other : functions | std::views::drop(1)) {
+    try {
+      formula g = fit(name, samples, other.basis, options);
+      g.weight = other.weight;
+      f.alternatives.push_back(std::move(g));
+    } catch (usage_error const&) {
+      continue;  // nearly collinear in the samples
+    }
+  }
+  return f;
+}
+
 fitted fit_term(term& t, std::string const& name, std::span<observation const> samples,
                 model_options const& options) {
   auto const* const given = basis_for(options, t);
   t.chosen = given == nullptr;
-  auto const basis = given != nullptr ? parse_basis(*given)
-                                      : choose_basis(name, samples, options.how,
-                                                     t.phase == "run" && t.quantity == "seconds");
+  auto const functions = given != nullptr ? std::vector<weighted_functions>{{parse_basis(*given)}}
+                                          : choose_functions(name, samples, options.how,
+                                                             t.phase == "run" && t.quantity == "seconds");
   auto const with_residuals = [&](fitted f, std::span<observation const> from) {
-    if (t.chosen)
-      for (auto const& text : variables_left_out(from))
-        f.warnings.push_back(detail::format("{}: {}", name, text));
-    if (!options.residuals) return f;
-    add_residuals(f, from);
-    return f.residuals && t.chosen ? with_best_trend(name, std::move(f), from, options.how) : f;
+    auto const warn = [&](std::string const& text) {
+      f.warnings.push_back(detail::format("{}: {}", name, text));
+    };
+    if (t.chosen) std::ranges::for_each(variables_left_out(from), warn);
+    if (options.residuals) add_residuals(f, from);
+    if (f.residuals) {
+      f.alternatives.clear();
+      f.weight = 1;
+      if (t.chosen) f = with_best_trend(name, std::move(f), from, options.how);
+    }
+    std::ranges::for_each(variables_in_doubt(from, f.basis), warn);
+    constexpr double little = 0.9;
+    if (f.r2 < little)
+      warn(detail::format("R² is {:.2f}: the functions explain only part of the samples", f.r2));
+    return f;
   };
-  auto f = fit(name, samples, basis, options.how);
+  auto f = fit_all(name, samples, functions, options.how);
   if (!options.drop_outliers || f.outliers.empty()) return with_residuals(std::move(f), samples);
   std::vector<observation> kept;
   for (auto const& o : samples) {
     auto const is = [&](outlier const& x) { return x.where == o.where && x.value == o.value; };
     if (std::ranges::none_of(f.outliers, is)) kept.push_back(o);
   }
-  auto again = fit(name, kept, basis, options.how);
+  auto again = fit_all(name, kept, functions, options.how);
   again.outliers = f.outliers;
   again.warnings.push_back(detail::format("{}: fitted without {} outliers", name, f.outliers.size()));
   return with_residuals(std::move(again), kept);
@@ -115,9 +142,11 @@ void add_term(skeleton_model& m, std::span<sample const> samples, term t, model_
   if (observations.empty()) return;
   auto const name = m.name() + ", " + key_of(t);
   t.curve = fit_term(t, name, observations, options);
+  // The same functions: the error is that of this curve.
   t.error = hold_out(observations, [&](std::span<observation const> some) {
-    term again = t;
-    return fit_term(again, name, some, options);
+    auto f = fit(name, some, t.curve.basis, options.how);
+    if (t.curve.residuals) add_residuals(f, some);
+    return f;
   });
   t.noise = noise_of(observations);
   m.terms.push_back(std::move(t));
@@ -230,9 +259,11 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
   }
   skeleton_model bare = m;
   bare.terms.clear();
+  auto same = options;  // the functions of the model, fitted to the smaller runs
+  for (auto const& t : m.terms) same.basis[key_of(t)] = to_string(t.curve.basis);
   std::vector<double> errors;
   try {
-    auto const fitted_small = fit_skeleton(bare, small, options);
+    auto const fitted_small = fit_skeleton(bare, small, same);
     for (auto const i : large) {
       auto const& at = sizes.at(runs[i]);
       auto const ranks = at.find("P");  // optional in Extra-P's lines

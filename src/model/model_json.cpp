@@ -29,14 +29,20 @@ json to_json(kriging const& k) {
   return object;
 }
 
-json to_json(fitted const& f) {
+json formula_to_json(formula const& f) {
   json object;
   for (auto const& b : f.basis) object["basis"].push_back(to_string(b));
   object["coefficients"] = f.coefficients;
+  object["covariance"] = f.covariance;
+  object["weight"] = f.weight;
+  return object;
+}
+
+json to_json(fitted const& f) {
+  json object = formula_to_json(f);
   object["low"] = f.low;
   object["high"] = f.high;
   object["confidence"] = f.confidence;
-  object["covariance"] = f.covariance;
   object["r2"] = f.r2;
   object["condition"] = f.condition;
   object["weights"] = f.weights == weighting::relative ? "relative" : "equal";
@@ -47,6 +53,7 @@ json to_json(fitted const& f) {
   object["outliers"] = json::array();
   for (auto const& o : f.outliers)
     object["outliers"].push_back({{"where", o.where}, {"value", o.value}, {"expected", o.expected}});
+  for (auto const& a : f.alternatives) object["alternatives"].push_back(formula_to_json(a));
   object["warnings"] = f.warnings;
   if (f.residuals) object["kriging"] = to_json(*f.residuals);
   return object;
@@ -112,23 +119,30 @@ kriging read_kriging(json_reader const& in) {
   return k;
 }
 
-fitted read_fitted(json_reader const& in) {
-  fitted f;
-  for (auto const& b : in["basis"].items()) {
-    f.basis.push_back(read_function(b));
-  }
+std::vector<double> read_numbers(json_reader const& in, std::size_t n) {
+  auto values = in.numbers(-largest, largest);
+  if (values.size() != n) in.fail(detail::format("{} numbers, expected {}", values.size(), n));
+  return values;
+}
+
+formula read_formula(json_reader const& in) {
+  formula f;
+  for (auto const& b : in["basis"].items()) f.basis.push_back(read_function(b));
   auto const p = f.basis.size();
-  auto const sized = [&](char const* name, std::size_t n) {
-    auto values = in[name].numbers(-largest, largest);
-    if (values.size() != n) in[name].fail(detail::format("{} numbers, expected {}", values.size(), n));
-    return values;
-  };
   if (p == 0) in["basis"].fail("expected at least one function");
-  f.coefficients = sized("coefficients", p);
+  f.coefficients = read_numbers(in["coefficients"], p);
   if (in.has("covariance"))
-    f.covariance = sized("covariance", p * p);
+    f.covariance = read_numbers(in["covariance"], p * p);
   else
     f.covariance.assign(p * p, 0);  // e.g. coefficients from a paper
+  f.weight = in.number_or("weight", 0, 1, 1);
+  return f;
+}
+
+fitted read_fitted(json_reader const& in) {
+  fitted f;
+  static_cast<formula&>(f) = read_formula(in);
+  auto const p = f.basis.size();
   f.low = f.high = f.coefficients;
   if (in.has("low")) f.low = in["low"].numbers(-HUGE_VAL, largest);
   if (in.has("high")) f.high = in["high"].numbers(-largest, HUGE_VAL);
@@ -149,6 +163,8 @@ fitted read_fitted(json_reader const& in) {
     }
   }
   if (in.has("kriging")) f.residuals = read_kriging(in["kriging"]);
+  if (in.has("alternatives"))
+    for (auto const& a : in["alternatives"].items()) f.alternatives.push_back(read_formula(a));
   return f;
 }
 

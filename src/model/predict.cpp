@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
@@ -104,6 +106,8 @@ class composer {
       p.seconds *= 1 + share;
       p.extrapolation *= 1 + share;
       for (double& f : p.functions) f *= 1 + share;
+      for (auto& one : p.alternatives)
+        for (double& f : one) f *= 1 + share;
       p.how = "1.5 times " + p.how;
     }
   }
@@ -140,11 +144,14 @@ class composer {
         for (double& f : p.functions) f *= p.seconds / trend;
       p.extrapolation = t.curve.residuals->deviation(at) * p.seconds;
     }
-    constexpr double deviations_of_90_percent = 1.645;
-    if (outside && t.error)
-      p.extrapolation =
-          std::max(p.extrapolation, t.error->percentile_90 / deviations_of_90_percent * p.seconds);
     p.deviation = t.curve.scatter(p.seconds);
+    constexpr double deviations_of_90_percent = 1.645;
+    if (outside && t.error) {
+      double const error = t.error->percentile_90 / deviations_of_90_percent * p.seconds;
+      double const beyond = error * error - p.deviation * p.deviation;
+      p.extrapolation = std::max(p.extrapolation, std::sqrt(std::max(0.0, beyond)));
+    }
+    add_alternatives(p, t.curve, at);
     for (std::size_t j = 0; j < t.curve.basis.size(); ++j)
       if (t.curve.coefficients[j] != 0)
         p.how += detail::format("{}{:.4g}{}", p.how.empty() ? "" : " + ", t.curve.coefficients[j],
@@ -159,6 +166,65 @@ class composer {
       }
     p.how += values;
     return {{std::move(p)}, {}};
+  }
+
+  // Evaluates the alternatives, and warns if a likely one differs by more than a factor.
+  void add_alternatives(part& p, fitted const& f, point const& at) {
+    constexpr double likely = 0.05;
+    constexpr double much = 1.5;
+    formula const* farthest = nullptr;
+    double distance = std::log(much);
+    for (auto const& other : f.alternatives) {
+      p.alternatives.emplace_back();
+      try {
+        p.alternatives.back() = other.functions(at);
+      } catch (usage_error const&) {
+        continue;
+      }
+      double const apart = difference(f, other, at);
+      if (other.weight < likely || apart <= distance) continue;
+      farthest = &other;
+      distance = apart;
+    }
+    if (farthest == nullptr) return;
+    warn(detail::format(
+        "{}: the samples do not decide between {} ({:.3g}) and {} ({:.3g}){}: measure {} to decide", p.name,
+        to_string(f.basis), p.seconds, to_string(farthest->basis), farthest->trend(at), sizes_in_words(f, at),
+        sizes_in_words(f, deciding(f, *farthest, at)).substr(4)));
+  }
+
+  // The absolute logarithm of the ratio of two curves.
+  static double difference(formula const& a, formula const& b, point const& at) {
+    constexpr double least = 1e-300;
+    return std::abs(std::log(std::max(a.trend(at), least) / std::max(b.trend(at), least)));
+  }
+
+  // The smallest problem on the way from the samples to this point that shows which curve is right, by
+  // doubling.
+  static point deciding(fitted const& f, formula const& other, point const& at) {
+    constexpr double least_difference = 0.1;
+    constexpr double clear = 4;  // standard deviations of a measurement
+    for (double factor = 2;; factor *= 2) {
+      point next = at;
+      bool whole = true;
+      for (auto const& [name, r] : f.range) {
+        auto const v = next.find(name);
+        if (v == next.end() || v->second <= r.second * factor) continue;
+        v->second = r.second * factor;
+        whole = false;
+      }
+      double const scatter = f.scatter(f.trend(next)) / f.trend(next);
+      if (whole || difference(f, other, next) > std::max(least_difference, clear * scatter)) return next;
+    }
+  }
+
+  // " at N = 1000, P = 8": the variables of the samples.
+  static std::string sizes_in_words(fitted const& f, point const& at) {
+    std::string text;
+    for (auto const& [name, value] : at)
+      if (f.range.contains(name))
+        text += detail::format("{}{} = {:.10g}", text.empty() ? " at " : ", ", name, value);
+    return text;
   }
 
   // Bytes of one exchange at this level, if known.
@@ -237,20 +303,74 @@ double estimate::seconds() const {
   return sum;
 }
 
+namespace {
+
+// One of the ways in which the terms of an estimate may combine.
+struct component {
+  double weight = 1, seconds = 0, variance = 0;
+};
+
+// The sums of a formula's functions over all parts of its term; empty if a part has none.
+std::vector<double> sum_over_parts(estimate const& e, term const& t, std::size_t which) {
+  std::vector<double> sum;
+  for (auto const& p : e.parts) {
+    if (p.source != &t) continue;
+    auto const& values = which == 0 ? p.functions : p.alternatives.at(which - 1);
+    if (values.empty()) return {};
+    sum.resize(values.size());
+    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += values[j];
+  }
+  return sum;
+}
+
+// The curve of this term and its alternatives, with seconds relative to the curve.
+std::vector<component> components_of(estimate const& e, term const& t) {
+  std::vector<component> all;
+  double curve = 0;
+  auto const& others = t.curve.alternatives;
+  for (std::size_t i = 0; i <= others.size(); ++i) {
+    formula const& f = i == 0 ? t.curve : others[i - 1];
+    auto const functions = sum_over_parts(e, t, i);
+    if (functions.empty()) continue;
+    double const seconds =
+        std::inner_product(functions.begin(), functions.end(), f.coefficients.begin(), 0.0);
+    if (i == 0) curve = seconds;
+    all.push_back({f.weight, seconds - curve, f.variance(functions)});
+  }
+  return all;
+}
+
+// All combinations, without the most improbable ones. Weights add up to 1.
+std::vector<component> components_of(estimate const& e) {
+  std::vector<component> all{{1, e.seconds(), 0}};
+  std::map<term const*, double> extrapolation;
+  for (auto const& p : e.parts) {
+    all.front().variance += p.deviation * p.deviation;
+    if (p.source != nullptr) extrapolation[p.source] += p.extrapolation;
+  }
+  for (auto const& [t, seconds] : extrapolation) all.front().variance += seconds * seconds;
+  for (auto const& [t, seconds] : extrapolation) {
+    std::vector<component> next;
+    for (auto const& a : all)
+      for (auto const& b : components_of(e, *t))
+        next.push_back({a.weight * b.weight, a.seconds + b.seconds, a.variance + b.variance});
+    constexpr std::size_t most = 100;
+    std::ranges::stable_sort(next, std::greater(), &component::weight);
+    if (next.size() > most) next.resize(most);
+    all = std::move(next);
+  }
+  double sum = 0;
+  for (auto const& c : all) sum += c.weight;
+  for (auto& c : all) c.weight /= sum;
+  return all;
+}
+
+}  // namespace
+
 double estimate::deviation() const {
   double variance = 0;
-  std::map<term const*, std::vector<double>> shared;
-  std::map<term const*, double> extrapolation;
-  for (auto const& p : parts) {
-    variance += p.deviation * p.deviation;
-    if (p.source == nullptr) continue;
-    extrapolation[p.source] += p.extrapolation;
-    auto& sum = shared[p.source];
-    sum.resize(p.functions.size());
-    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += p.functions[j];
-  }
-  for (auto const& [t, functions] : shared) variance += t->curve.variance(functions);
-  for (auto const& [t, seconds] : extrapolation) variance += seconds * seconds;
+  for (auto const& c : components_of(*this))
+    variance += c.weight * (c.variance + (c.seconds - seconds()) * (c.seconds - seconds()));
   return std::sqrt(variance);
 }
 
@@ -259,8 +379,36 @@ std::pair<double, double> estimate::interval(double confidence) const {
   for (auto const& p : parts)
     if (p.source != nullptr && p.source->curve.samples > 0)
       freedom = std::min(freedom, std::max(1, p.source->curve.degrees_of_freedom()));
-  double const half = student_quantile(0.5 + confidence / 2, freedom) * deviation();
-  return {std::max(0.0, seconds() - half), seconds() + half};
+  auto const all = components_of(*this);
+  double const t = student_quantile(0.5 + confidence / 2, freedom);
+  double low = seconds();
+  double high = seconds();
+  for (auto const& c : all) {
+    low = std::min(low, c.seconds - t * std::sqrt(c.variance));
+    high = std::max(high, c.seconds + t * std::sqrt(c.variance));
+  }
+  if (all.size() == 1) return {std::max(0.0, low), high};
+  auto const below = [&](double x) {
+    double sum = 0;
+    for (auto const& c : all)
+      sum +=
+          c.weight * (c.variance > 0   ? student_probability((x - c.seconds) / std::sqrt(c.variance), freedom)
+                      : x >= c.seconds ? 1.0
+                                       : 0.0);
+    return sum;
+  };
+  // Both ends lie between those of the components.
+  auto const quantile = [&](double probability) {
+    double from = low;
+    double to = high;
+    for (int i = 0; i < 60 && from < to; ++i) {
+      double const middle = from + (to - from) / 2;
+      (below(middle) < probability ? from : to) = middle;
+    }
+    return to;
+  };
+  return {std::max(0.0, std::min(seconds(), quantile((1 - confidence) / 2))),
+          std::max(seconds(), quantile((1 + confidence) / 2))};
 }
 
 estimate operator+(estimate a, estimate const& b) {

@@ -23,9 +23,7 @@ std::vector<observation> grid(Cost const& cost, double noise, std::uint64_t seed
 }
 
 std::string chosen(std::vector<observation> const& samples) {
-  std::string text;
-  for (auto const& b : choose_basis("x", samples)) text += (text.empty() ? "" : " + ") + to_string(b);
-  return text;
+  return to_string(choose_functions("x", samples).front().basis);
 }
 
 }  // namespace
@@ -63,6 +61,55 @@ TEST_CASE("the true functions are found") {
         "1 + N");  // bytes: no more terms
 }
 
+TEST_CASE("sums of two functions are found in samples without noise") {
+  auto const functions = parse_basis("log(N) + sqrt(N) + N + N*log(N) + N^1.5 + N^2 + N^3");
+  constexpr double middle = 1e4;
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    for (std::size_t j = i + 1; j < functions.size(); ++j) {
+      std::vector<basis_function> const law{functions[i], functions[j]};
+      std::vector<observation> samples;
+      for (double n = 1000; n <= 64000; n *= 2) {
+        double value = 0;
+        for (auto const& f : law) value += f({{"N", n}}) / f({{"N", middle}});
+        samples.push_back({{{"N", n}}, value, "s"});
+      }
+      CHECK(chosen(samples) == to_string(law));
+    }
+}
+
+TEST_CASE("sums are found of which no function explains much alone") {
+  auto const product = [](double n, double m) { return 2e-7 * n + 1e-11 * n * m; };
+  CHECK(chosen(grid(product, 0, 1)) == "N + M*N");
+  auto const sum = [](double n, double m) { return 1e-3 + 1e-7 * n + 1e-7 * m; };
+  CHECK(chosen(grid(sum, 0, 1)) == "1 + M + N");
+  CHECK(chosen(grid(sum, 0.01, 1)) == "1 + M + N");
+}
+
+TEST_CASE("the weights of functions that explain the samples as well add up to 1") {
+  test::dice dice(7);
+  std::vector<observation> samples;
+  for (double n = 1000; n <= 64000; n *= 2)
+    samples.push_back({{{"N", n}}, (1e-6 * n + 1e-10 * n * n) * (1 + 0.05 * dice.normal()), "s"});
+  auto const found = choose_functions("x", samples);
+  REQUIRE(found.size() > 1);
+  double sum = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    sum += found[i].weight;
+    if (i > 0) CHECK(found[i].weight <= found[i - 1].weight);
+  }
+  CHECK(sum == Approx(1));
+}
+
+TEST_CASE("variables that the samples hardly show are named") {
+  std::vector<observation> samples;
+  for (double n = 1000; n <= 8000; n *= 2)
+    for (double m = 1; m <= 2; ++m) samples.push_back({{{"N", n}, {"M", m}}, 1e-6 * n, "s"});
+  auto const found = variables_in_doubt(samples, parse_basis("1 + M"));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0] == "M has only 2 values in the samples (1 and 2), expected at least 3");
+  CHECK(found[1] == "no function depends on N, which the samples vary from 1000 to 8000");
+}
+
 TEST_CASE("irrelevant variables are not chosen") {
   int constants = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed)
@@ -90,7 +137,7 @@ TEST_CASE("noisy samples of one and two ranks share the work unless they contrad
           all.push_back({{{"N", n}, {"P", p}},
                          1e-6 * n / (p == 1 ? 1 : speedup) * std::exp(noise * dice.normal()),
                          "s"});
-      for (auto const& f : choose_basis("x", all, {}, shared_work))
+      for (auto const& f : choose_functions("x", all, {}, shared_work).front().basis)
         found += std::ranges::find(f.factors, factor{"P", -1, 0}) != f.factors.end() ? 1 : 0;
     }
     return found;
@@ -102,14 +149,14 @@ TEST_CASE("noisy samples of one and two ranks share the work unless they contrad
 
 TEST_CASE("too few samples or too many variables are refused") {
   std::vector<observation> few(4, {{{"N", 1}}, 1, "s"});
-  CHECK(test::error_text<skel::usage_error>([&] { (void)choose_basis("divide", few); }) ==
+  CHECK(test::error_text<skel::usage_error>([&] { (void)choose_functions("divide", few); }) ==
         "divide: 4 samples, expected at least 5 to choose a basis; or give one with --basis");
   std::vector<observation> wide;
   for (int i = 1; i <= 9; ++i)
     wide.push_back(
         {{{"A", i}, {"B", i * i}, {"C", 9 - i * 0.5}, {"D", i % 3 + 1}, {"E", i % 2 + 1}}, 1.0 * i, "s"});
   CHECK(test::error_text<skel::usage_error>([&] {
-          (void)choose_basis("divide", wide);
+          (void)choose_functions("divide", wide);
         }).starts_with("divide: 5 variables differ ( A B C D E )"));
 }
 

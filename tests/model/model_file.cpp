@@ -38,6 +38,17 @@ TEST_CASE("model files are written and read") {
   CHECK(t.curve.covariance == m.skeletons[0].terms[0].curve.covariance);
   CHECK(t.curve.range.at("N") == std::pair(100.0, 1200.0));
   CHECK(t.error->median == m.skeletons[0].terms[0].error->median);
+  auto doubtful = m;
+  auto& curve = doubtful.skeletons[0].terms[0].curve;
+  curve.weight = 0.75;
+  curve.alternatives = {{parse_basis("N*log(N)"), {2e-7}, {1e-20}, 0.25}};
+  auto const read = model::parse(doubtful.to_json(), "m.json").skeletons[0].terms[0].curve;
+  CHECK(read.weight == 0.75);
+  REQUIRE(read.alternatives.size() == 1);
+  CHECK(to_string(read.alternatives[0].basis) == "N*log(N)");
+  CHECK(read.alternatives[0].coefficients == curve.alternatives[0].coefficients);
+  CHECK(read.alternatives[0].covariance == curve.alternatives[0].covariance);
+  CHECK(read.alternatives[0].weight == 0.25);
 }
 
 TEST_CASE("any bytes give a model or an error of one line") {

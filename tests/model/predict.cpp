@@ -97,6 +97,42 @@ TEST_CASE("outside of the samples the held-out error counts") {
   CHECK(predict(m, nullptr, {{"M", 1000}}, 1).deviation() == Approx(100));
 }
 
+TEST_CASE("other functions that explain the samples widen the interval and are named") {
+  skeleton_model m;
+  m.terms = {known("run", "M^2", {1})};
+  auto& curve = m.terms[0].curve;
+  curve.weight = 0.6;
+  formula other;
+  other.basis = parse_basis("M");
+  other.coefficients = {10};
+  other.covariance = {0};
+  other.weight = 0.4;
+  curve.alternatives = {other};
+  auto const near = predict(m, nullptr, {{"M", 10}}, 1);
+  CHECK(near.warnings.empty());
+  CHECK(near.deviation() == 0);
+  auto const far = predict(m, nullptr, {{"M", 1000}}, 1);
+  CHECK(far.seconds() == 1e6);
+  CHECK(far.deviation() == Approx(std::sqrt(0.4) * (1e6 - 1e4)));
+  CHECK(far.interval().first == Approx(1e4));
+  CHECK(far.interval().second == Approx(1e6));
+  REQUIRE(far.warnings.size() == 2);
+  CHECK(far.warnings[1] ==
+        "run: the samples do not decide between M^2 (1e+06) and M (1e+04) at M = 1000: measure M = 200 to "
+        "decide");
+  // Without the size that it needs, an alternative does not count.
+  curve.alternatives[0].basis = parse_basis("N");
+  CHECK(predict(m, nullptr, {{"M", 1000}}, 1).deviation() == 0);
+  // Alternatives of several terms combine; all levels of a term follow the same one.
+  auto halves = merge_sort();
+  halves.terms = {known("divide", "M", {1}), known("sequential", "M", {0})};
+  halves.terms[0].curve.weight = 0.5;
+  other.coefficients = {3};
+  other.weight = 0.5;
+  halves.terms[0].curve.alternatives = {other};
+  CHECK(predict(halves, nullptr, {{"M", 64}}, 4).deviation() == Approx(std::sqrt(0.5) * 2 * (64 + 32)));
+}
+
 TEST_CASE("a model of runs that does not depend on the number of ranks says so") {
   skeleton_model m;
   m.terms = {known("run", "1 + M", {1, 2})};

@@ -1,6 +1,7 @@
 // Basis functions: the terms of a cost formula, such as N log(N).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ struct basis_function {
 
 /// The text that parse_basis() reads: "1", "N", "N*log(N)", "N^1.5", "N/P".
 [[nodiscard]] std::string to_string(basis_function const& f);
+/// The text that parse_basis() reads: "1 + N".
+[[nodiscard]] std::string to_string(std::span<basis_function const> basis);
 
 /// Reads functions to be fitted: "1 + N + M", "1 + N*log(N)^2", "N/P", "sqrt(N)". They have no
 /// coefficients, each appears once, and log is to base 2. Throws a usage_error that quotes the text

@@ -40,16 +40,30 @@ struct outlier {
   double expected = 0;  ///< the curve's value
 };
 
-/// A fitted curve.
-struct fitted {
+/// Functions with fitted coefficients.
+struct formula {
   std::vector<basis_function> basis;  ///< the functions
   std::vector<double> coefficients;   ///< one per function
-  std::vector<double> low;            ///< lower end of each coefficient's confidence interval
-  std::vector<double> high;           ///< upper end
   /// Covariance of the coefficients without the constraint that they are nonnegative; row by row.
   std::vector<double> covariance;
-  double r2 = 0;         ///< coefficient of determination, weighted as the fit
-  double condition = 0;  ///< of the weighted columns, scaled to length one
+  /// Probability that these are the right functions, among those that were compared.
+  double weight = 1;
+
+  /// The sum of the functions at this point.
+  [[nodiscard]] double trend(point const& at) const;
+  /// The basis functions' values at this point.
+  [[nodiscard]] std::vector<double> functions(point const& at) const;
+  /// Variance of the trend where the basis functions have these values, from that of the
+  /// coefficients.
+  [[nodiscard]] double variance(std::span<double const> functions) const;
+};
+
+/// A fitted curve.
+struct fitted : formula {
+  std::vector<double> low;   ///< lower end of each coefficient's confidence interval
+  std::vector<double> high;  ///< upper end
+  double r2 = 0;             ///< coefficient of determination, weighted as the fit
+  double condition = 0;      ///< of the weighted columns, scaled to length one
   /// Standard deviation of the residuals: relative to the value, or (equal weights) in its unit.
   double deviation = 0;
   weighting weights = weighting::relative;  ///< as in fit_options
@@ -61,17 +75,12 @@ struct fitted {
   std::vector<outlier> outliers;                           ///< they take part in the fit
   /// Interpolates the logarithms of measured / fitted, where those are more than noise.
   std::optional<kriging> residuals;
+  /// Other functions that explain the samples about as well; without `residuals` only.
+  std::vector<formula> alternatives;
   std::vector<std::string> warnings;  ///< one line each
 
   /// The expected value at this point: the trend, corrected by `residuals`.
   [[nodiscard]] double operator()(point const& at) const;
-  /// The sum of the functions alone.
-  [[nodiscard]] double trend(point const& at) const;
-  /// Variance of the trend where the basis functions have these values, from that of the
-  /// coefficients.
-  [[nodiscard]] double variance(std::span<double const> functions) const;
-  /// The basis functions' values at this point.
-  [[nodiscard]] std::vector<double> functions(point const& at) const;
   /// Standard deviation of one measurement around a curve whose value is `value`.
   [[nodiscard]] double scatter(double value) const;
 };

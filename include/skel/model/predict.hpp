@@ -18,9 +18,11 @@ struct part {
   std::string how;                ///< its derivation: "1.94e-08 M at M = 1024000"
   term const* source = nullptr;   ///< parts of one term share the errors of its coefficients
   std::vector<double> functions;  ///< values of the source's basis functions
-  double deviation = 0;           ///< standard deviation of this part alone, in seconds
+  /// Values of the functions of the source's alternatives; empty where a size that they need is unknown.
+  std::vector<std::vector<double>> alternatives;
+  double deviation = 0;  ///< standard deviation of this part alone, in seconds
   /// Standard deviation of the curve's form, in seconds: that of the kriging, and outside of the
-  /// samples the held-out error. All parts of a term share it.
+  /// samples the held-out error beyond the scatter. All parts of a term share it.
   double extrapolation = 0;
 };
 
@@ -30,10 +32,11 @@ struct estimate {
   std::vector<std::string> warnings;  ///< one line each
   /// The expected cost.
   [[nodiscard]] double seconds() const;
-  /// Standard deviation in seconds: errors of the coefficients, which all parts of a term share,
-  /// and of measurements, which they do not.
+  /// Standard deviation in seconds: errors of the coefficients and doubt about the functions, which
+  /// all parts of a term share, and errors of measurements, which they do not.
   [[nodiscard]] double deviation() const;
-  /// Both ends of the interval that holds the cost with this probability (0 to 1), in seconds.
+  /// Both ends of the interval that holds the cost with this probability (0 to 1), in seconds: of the
+  /// mixture of a term's curve and its alternatives by their weights.
   [[nodiscard]] std::pair<double, double> interval(double confidence = 0.95) const;
 };
 /// The cost of a followed by b.

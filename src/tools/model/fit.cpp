@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -149,6 +150,13 @@ void print_term(term const& t) {
         "  kriging of the residuals: error of predicting each configuration from the others {}, with the "
         "basis functions alone {}\n",
         percent(f.residuals->error), percent(f.residuals->without));
+  if (!f.alternatives.empty()) {
+    std::string others;
+    for (auto const& a : f.alternatives | std::views::take(3))
+      others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", to_string(a.basis), percent(a.weight));
+    fmt::print("  probability of these functions: {}; others: {}{}\n", percent(f.weight), others,
+               f.alternatives.size() > 3 ? ", …" : "");
+  }
   fmt::print("  {}\n  {}\n", errors_in_words(t.error), noise_in_words(t.noise));
   for (auto const& x : f.outliers)
     fmt::print("  outlier: {}: {:.4g}, expected {:.4g}\n", x.where, x.value, x.expected);
