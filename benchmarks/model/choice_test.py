@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests choice.py; with --bin, also three small problems.
+"""Tests choice.py and laws.py; with --bin, also three small problems and two laws.
 
     benchmarks/model/choice_test.py --bin build/release/bin
 """
@@ -16,6 +16,7 @@ from unittest import mock
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
 import bench  # noqa: E402
 import choice  # noqa: E402
+import laws  # noqa: E402
 
 programs = bench.tested_programs()
 
@@ -65,7 +66,32 @@ class Draws(unittest.TestCase):
         self.assertIn("expected at least 4, found 3", bench.refusal(choice.arguments, ["--most-ranks", "3"]))
 
 
+class ExtraP(unittest.TestCase):
+    def test_least_squares(self):
+        found = laws.least_squares([[1, x, x * x] for x in range(1, 6)], [3 + 2 * x + 5 * x * x for x in range(1, 6)])
+        for value, expected in zip(found, (3, 2, 5)):
+            self.assertAlmostEqual(value, expected)
+        self.assertIsNone(laws.least_squares([[1, 2], [2, 4], [3, 6]], [1, 2, 3]))
+
+    def test_searches(self):
+        one = [((n,), 2 + 3e-6 * n**1.5) for n in laws.SIZES]
+        two = [((n,), 3e-6 * n + 1e-9 * n * n) for n in laws.SIZES]
+        product = [((n, m), 1 + 1e-9 * n * m) for n, m in laws.PLANE]
+        self.assertAlmostEqual(laws.one_term(one)(1e6), 2 + 3e-6 * 1e9, places=3)
+        self.assertAlmostEqual(laws.two_terms(two)(1e6), 3 + 1e3, places=3)
+        self.assertAlmostEqual(laws.one_term(product)(1e5, 1e5), 11, places=3)
+        self.assertGreater(abs(laws.one_term(two)(1e6) / 1003 - 1), 0.1)
+
+
 class Programs(unittest.TestCase):
+    def test_laws(self):
+        if programs is None:
+            self.skipTest("needs --bin")
+        with contextlib.redirect_stdout(io.StringIO()) as table, self.assertRaises(SystemExit) as end:
+            laws.main(["--bin", str(programs), "--group", "smallest, exact", "--check"])
+        self.assertEqual(end.exception.code, 0, table.getvalue())
+        self.assertIn("| smallest, exact | 2 | 2 |", table.getvalue())
+
     def test_quick(self):
         if programs is None:
             self.skipTest("needs --bin")

@@ -86,7 +86,20 @@ void check_number(std::string const& name, std::vector<std::string> const& varia
                      name, variables.size(), all, most_variables));
 }
 
-std::vector<factor> factors_of(std::string const& variable) {
+std::set<double> values_of(std::string const& variable, std::span<observation const> samples) {
+  std::set<double> values;
+  for (auto const& o : samples) values.insert(o.at.at(variable));
+  return values;
+}
+
+constexpr std::size_t enough_values = 3;
+
+// Two values of a variable show one function only, because two would give every cost: a share of the work for
+// P, otherwise a line.
+std::vector<factor> factors_of(std::string const& variable, std::span<observation const> samples,
+                               bool shared_work) {
+  if (values_of(variable, samples).size() < enough_values)
+    return {{variable, shared_work && variable == "P" ? -1.0 : 1.0, 0}};
   std::vector<factor> all;
   constexpr std::array exponents{0.0, 0.5, 1.0, 1.5, 2.0, 3.0};
   for (double const i : exponents)
@@ -96,13 +109,14 @@ std::vector<factor> factors_of(std::string const& variable) {
   return all;
 }
 
-std::vector<basis_function> candidates_of(std::vector<std::string> const& variables) {
+std::vector<basis_function> candidates_of(std::vector<std::string> const& variables,
+                                          std::span<observation const> samples, bool shared_work) {
   std::vector<basis_function> all{basis_function{}};
   for (std::size_t v = 0; v < variables.size(); ++v) {
-    for (auto const& f : factors_of(variables[v])) {
+    for (auto const& f : factors_of(variables[v], samples, shared_work)) {
       all.push_back({{f}});
       for (std::size_t w = v + 1; w < variables.size(); ++w)
-        for (auto const& g : factors_of(variables[w]))
+        for (auto const& g : factors_of(variables[w], samples, shared_work))
           if (f.exponent + g.exponent <= highest_degree) all.push_back({{f, g}});
     }
   }
@@ -145,10 +159,6 @@ double complexity(basis_function const& b) {
     sum += (f.exponent == 0 ? 0.5 : std::abs(std::abs(f.exponent) - 1)) + f.logs;
   }
   return sum + std::max(0, factors - 1);
-}
-
-bool shares_work(basis_function const& b) {
-  return std::ranges::find(b.factors, factor{"P", -1, 0}) != b.factors.end();
 }
 
 // Up to three candidates by their indices, ascending.
@@ -201,10 +211,9 @@ class search {
       a_.col(static_cast<Eigen::Index>(functions_.size())) = weighted / length;
       functions_.push_back(&f);
       complexity_.push_back(complexity(f));
-      shares_.push_back(shares_work(f));
+      unshared_.push_back(shared_work && !f.depends_on("P"));
     }
     a_.conservativeResize(n_, static_cast<Eigen::Index>(functions_.size()));
-    not_shared_ = shared_work ? price_of_not_shared : 0;
     // Needs one sample, and one configuration, more than functions.
     auto const most = std::min(samples.size(), groups_.size());
     most_ = std::min(most_functions, most > 1 ? most - 1 : 1);
@@ -217,7 +226,7 @@ class search {
     for (auto const& list : screened())
       for (auto s : list.kept()) {
         s.score += (predictive_score(s) - s.likelihood) / 2;
-        all.push_back(s);
+        if (std::isfinite(s.score)) all.push_back(s);
       }
     std::ranges::stable_sort(all, {}, &subset::score);
     return all;
@@ -230,7 +239,7 @@ class search {
   }
 
  private:
-  static constexpr double price_of_not_shared = 10;  // odds of e^5
+  static constexpr double price_of_unshared = 6;  // odds of e^3
   // Variance of the relative errors below which samples are exact; timers have six digits.
   static constexpr double exact = 1e-12;
   // What remains of a column of length one beside others: below, rounding errors would dominate.
@@ -265,15 +274,15 @@ class search {
     auto const k = static_cast<double>(size);
     return 2 * (std::lgamma(m + 1) - std::lgamma(k + 1) - std::lgamma(m - k + 1));
   }
-  // Also complexity, and work that is not shared.
+  // Also complexity, and each function whose work the ranks do not share, except a constant beside others.
   [[nodiscard]] double price(subset const& s) const {
     double sum = price_of_size_[s.size - 1];
-    bool shared = false;
     for (auto const j : s.indices()) {
-      sum += complexity_[static_cast<std::size_t>(j)];
-      shared = shared || shares_[static_cast<std::size_t>(j)];
+      auto const at = static_cast<std::size_t>(j);
+      sum += complexity_[at];
+      if (unshared_[at] && (s.size == 1 || !functions_[at]->factors.empty())) sum += price_of_unshared;
     }
-    return shared ? sum : sum + not_shared_;
+    return sum;
   }
 
   // The sum of squares beyond which no subset of this size has a lower score.
@@ -394,8 +403,7 @@ class search {
   Eigen::MatrixXd a_;            // the weighted columns, of length one
   std::vector<basis_function const*> functions_;
   std::vector<double> complexity_, price_of_size_;
-  std::vector<bool> shares_;
-  double not_shared_ = 0;
+  std::vector<bool> unshared_;
 };
 
 }  // namespace
@@ -415,7 +423,7 @@ std::vector<weighted_functions> choose_functions(std::string const& name,
                          name, o.value));
   auto const variables = variables_of(samples).names;
   check_number(name, variables);
-  auto const candidates = candidates_of(variables);
+  auto const candidates = candidates_of(variables, samples, shared_work);
   search const all(samples, candidates, options,
                    shared_work && std::ranges::find(variables, "P") != variables.end());
   constexpr std::size_t most = 20;
@@ -441,12 +449,11 @@ std::vector<std::string> variables_in_doubt(std::span<observation const> samples
                                             std::span<basis_function const> basis) {
   std::vector<std::string> found;
   for (auto const& variable : variables_of(samples).names) {
-    std::set<double> values;
-    for (auto const& o : samples) values.insert(o.at.at(variable));
-    constexpr std::size_t enough = 3;
-    if (values.size() < enough)
+    auto const values = values_of(variable, samples);
+    if (values.size() < enough_values)
       found.push_back(detail::format("{} has only {} values in the samples ({} and {}), expected at least {}",
-                                     variable, values.size(), *values.begin(), *values.rbegin(), enough));
+                                     variable, values.size(), *values.begin(), *values.rbegin(),
+                                     enough_values));
     if (std::ranges::none_of(basis, [&](auto const& f) { return f.depends_on(variable); }))
       found.push_back(detail::format("no function depends on {}, which the samples vary from {} to {}",
                                      variable, *values.begin(), *values.rbegin()));

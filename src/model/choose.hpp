@@ -24,8 +24,8 @@ struct weighted_functions {
 ///
 /// Weights come half from the likelihood of all samples, half from that of the larger configurations when
 /// they are predicted from smaller ones (pseudo-BMA [Yao18]). Each function has a price, which grows
-/// with the number of candidates [Chen08]; a simple function has a lower one. If the ranks share the work
-/// (`shared_work`), functions of which none divides by P are improbable.
+/// with the number of candidates [Chen08]; a simple function has a lower one. If the ranks
+/// share the work (`shared_work`), functions without P are improbable.
 [[nodiscard]] std::vector<weighted_functions> choose_functions(std::string const& name,
                                                                std::span<observation const> samples,
                                                                fit_options const& options = {},

@@ -168,29 +168,29 @@ class composer {
     return {{std::move(p)}, {}};
   }
 
-  // Evaluates the alternatives, and warns if a likely one differs by more than a factor.
+  // Evaluates the alternatives. Warns if it is likely enough that the cost is another one by more than a
+  // factor.
   void add_alternatives(part& p, fitted const& f, point const& at) {
     constexpr double likely = 0.05;
     constexpr double much = 1.5;
-    formula const* farthest = nullptr;
-    double distance = std::log(much);
-    for (auto const& other : f.alternatives) {
+    double weight = 0;
+    formula const* other = nullptr;  // the most likely one of those
+    for (auto const& one : f.alternatives) {
       p.alternatives.emplace_back();
       try {
-        p.alternatives.back() = other.functions(at);
+        p.alternatives.back() = one.functions(at);
       } catch (usage_error const&) {
-        continue;
+        continue;  // needs a size that is unknown
       }
-      double const apart = difference(f, other, at);
-      if (other.weight < likely || apart <= distance) continue;
-      farthest = &other;
-      distance = apart;
+      if (difference(f, one, at) < std::log(much)) continue;
+      weight += one.weight;
+      if (other == nullptr) other = &one;
     }
-    if (farthest == nullptr) return;
+    if (weight < likely) return;
     warn(detail::format(
-        "{}: the samples do not decide between {} ({:.3g}) and {} ({:.3g}){}: measure {} to decide", p.name,
-        to_string(f.basis), p.seconds, to_string(farthest->basis), farthest->trend(at), sizes_in_words(f, at),
-        sizes_in_words(f, deciding(f, *farthest, at)).substr(4)));
+        "{}: the samples do not decide between {} ({:.3g}) and {} ({:.3g}) at {}: measure {} to decide",
+        p.name, to_string(f.basis), p.seconds, to_string(other->basis), other->trend(at),
+        sizes_in_words(f, at), sizes_in_words(f, deciding(f, *other, at))));
   }
 
   // The absolute logarithm of the ratio of two curves.
@@ -218,12 +218,12 @@ class composer {
     }
   }
 
-  // " at N = 1000, P = 8": the variables of the samples.
+  // "N = 1000, P = 8": the variables of the samples.
   static std::string sizes_in_words(fitted const& f, point const& at) {
     std::string text;
     for (auto const& [name, value] : at)
       if (f.range.contains(name))
-        text += detail::format("{}{} = {:.10g}", text.empty() ? " at " : ", ", name, value);
+        text += detail::format("{}{} = {:.10g}", text.empty() ? "" : ", ", name, value);
     return text;
   }
 
