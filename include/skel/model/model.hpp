@@ -34,7 +34,7 @@ struct term {
   std::string phase;                        ///< "divide", "exchange", "run", …
   std::string quantity = "seconds";         ///< or "bytes", "busy_seconds"
   fitted curve{};                           ///< over the variables of the samples
-  bool chosen = false;                      ///< whether cross-validation chose the basis
+  bool chosen = false;                      ///< whether the samples chose the basis
   std::optional<held_out> error{};          ///< empty: too few samples
   std::optional<repetition_noise> noise{};  ///< empty: no repetitions
 };
@@ -72,7 +72,7 @@ struct model {
 struct model_options {
   fit_options how;  ///< of each fit
   /// Basis functions by "phase" or "phase.quantity", "" for all phases. For other terms
-  /// cross-validation chooses.
+  /// the samples choose.
   std::map<std::string, std::string> basis;
   std::vector<std::string> halved;  ///< variables that each division halves, if the samples do not show it
   bool drop_outliers = false;       ///< fits again without outliers

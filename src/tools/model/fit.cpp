@@ -43,7 +43,7 @@ void add_options(CLI::App& app, fit_arguments& o) {
          fmt::format("model file to write [{}; none with --json]", default_model));
   option(app, "--basis [PHASE[.QUANTITY]=]BASIS", o.basis,
          "basis functions of all phases or of one: \"1 + M\", \"sequential=N + M\", "
-         "\"exchange.bytes=N\"; [chosen by cross-validation]; may be repeated");
+         "\"exchange.bytes=N\"; [the best sum of up to three]; may be repeated");
   option(app, "--halved NAME,…", o.how.halved,
          "variables that each division halves, if the samples do not show it", comma_list);
   option(app, "--only KEY=VALUE", o.only,
