@@ -36,6 +36,10 @@ view_number take_number(transport::packet& what) {
   return n;
 }
 
+bool is_member(role::view const& v, int rank) {
+  return std::binary_search(v.members.begin(), v.members.end(), rank);
+}
+
 unsigned ticks(double seconds) { return static_cast<unsigned>(std::lround(seconds / tick_seconds)); }
 
 void put_number(view_number n, transport::packet& what) { what.prepend(std::as_bytes(std::span(&n, 1))); }
@@ -71,7 +75,7 @@ job_wires::~job_wires() {
 bool job_wires::enter_next() {
   auto next = *agreement_.next();
   int const self = carrier_->rank();
-  if (std::find(next.members.begin(), next.members.end(), self) == next.members.end()) return false;
+  if (!is_member(next, self)) return false;
   past_.push_back(
       *std::exchange(agreement_, role::view_agreement(std::move(next), self, ticks(patience_))).next());
   root_lost_.reset();
@@ -205,7 +209,7 @@ bool job_wires::on_control(int from, transport::packet const& what) {
   auto body = what.bytes();
   auto const of = bytes::get_raw<std::uint64_t>(body);
   auto const kind = bytes::get_bytes(body, 1)[0];
-  if (kind == alive) return of == now().number;
+  if (kind == alive) return of == now().number && is_member(now(), from);
   if (kind == ends) {
     std::vector<int> ranks;
     while (!body.empty()) {
@@ -234,7 +238,7 @@ bool job_wires::on_control(int from, transport::packet const& what) {
 // While this rank is inside a task, the next view must not take its silence for a loss.
 void job_wires::tell_alive() {
   auto const next = agreement_.next();
-  if (!next) return;
+  if (!next || !is_member(*next, carrier_->rank())) return;
   int const self = carrier_->rank(), root = next->members.front();
   for (int const r : next->members) {
     if (r == self || (r != root && self != root)) continue;
