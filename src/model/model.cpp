@@ -81,9 +81,8 @@ fitted fit_all(std::string const& name, std::span<observation const> samples,
   f.weight = functions.front().weight;
   for (auto const& other : functions | std::views::drop(1)) {
     try {
-      formula g = fit(name, samples, other.basis, options);
-      g.weight = other.weight;
-      f.alternatives.push_back(std::move(g));
+      auto const g = fit(name, samples, other.basis, options);
+      f.alternatives.push_back({g.basis, g.coefficients, g.covariance, other.weight});
     } catch (usage_error const&) {
       continue;  // nearly collinear in the samples
     }
