@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "catch.hpp"
 #include "skel/skel.hpp"
 #include "slices.hpp"
+#include "transport/link.hpp"
 
 using namespace attempts_test;
 
@@ -428,4 +430,34 @@ TEST_CASE("units of hosts that live on are not read again") {
       for (std::uint64_t u = 0; u < units; ++u) all += static_cast<int>(what.pieces(u));
       CHECK((again >= all) == !remembers);
     }
+}
+
+TEST_CASE("a root that was left out gives its successor no sign of life when it is back") {
+  auto const net = std::make_shared<hub::network>(3);
+  std::vector<std::shared_ptr<skel::detail::job_wires>> ranks;
+  ranks.reserve(3);
+  for (int r = 0; r < 3; ++r)
+    ranks.push_back(
+        std::make_shared<skel::detail::job_wires>(std::make_unique<hub::transport>(net, r), 0.2, true));
+  int from_root = 0;
+  auto const drive = [&](int r) {
+    auto& w = *ranks.at(static_cast<std::size_t>(r));
+    w.look(w.carrier().now());
+    while (auto const a = w.receive())
+      if (r > 0 && a->from == 0) ++from_root;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  net->cut_before(1);
+  for (int const r : {1, 2}) ranks[static_cast<std::size_t>(r)]->lost(0, true);
+  auto const decided = [&](std::size_t r) { return ranks[r]->agreement().next().has_value(); };
+  for (int i = 0; i < 5000 && !(decided(1) && decided(2)); ++i)
+    for (int const r : {1, 2}) drive(r);
+  REQUIRE(ranks[1]->enter_next());
+  REQUIRE(ranks[2]->enter_next());
+  net->cut_before(0);
+  ranks[0]->send(1, skel::transport::link().heartbeat());  // is answered by the decision
+  for (int i = 0; i < 150; ++i)                            // several ticks
+    for (int const r : {0, 1, 2}) drive(r);
+  CHECK(decided(0));
+  CHECK(from_root == 0);
 }
