@@ -267,7 +267,7 @@ int view_transport::here(int in_job) const {
 
 std::optional<transport::transport::arrival> view_transport::receive() {
   auto a = job_->receive();
-  if (a) a->from = here(a->from);
+  while (a && (a->from = here(a->from)) < 0) a = job_->receive();  // of a rank that is not in this view
   return a;
 }
 
