@@ -139,8 +139,9 @@ void collective_run::end_with(role::outcome const& how) {
 
 void collective_run::fail_with(role::fail const& why) {
   if (why.why == role::fail::reason::lost_root) {
-    give_up(
-        std::make_exception_ptr(lost_rank_error(root_, detail::format("lost the root (rank {})", root_))));
+    auto const text = detail::format("lost the root (rank {})", root_);
+    give_up(std::make_exception_ptr(lost_rank_error(root_, text)));
+    engine_.calls().tell_root_lost(entry_.key, text);
     return;
   }
   if (!is_root() && !over_ && why.text.starts_with(watchdog_text)) say_state(why.text, *this);

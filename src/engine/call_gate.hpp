@@ -24,7 +24,7 @@ struct run_key {
 
 /// A call that cannot continue on any rank, for a reason outside its protocol.
 struct call_failure {
-  enum class kind : std::uint8_t { usage, protocol };
+  enum class kind : std::uint8_t { usage, protocol, lost_root };
   run_key call;
   kind what = kind::usage;
   std::string text{};

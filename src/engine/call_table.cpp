@@ -27,8 +27,14 @@ bool fails_with(call_failure const& failure, run_key call) {
 }
 
 std::exception_ptr error_of(call_failure const& failure) {
-  return failure.what == call_failure::kind::usage ? std::make_exception_ptr(usage_error(failure.text))
-                                                   : std::make_exception_ptr(protocol_error(failure.text));
+  switch (failure.what) {
+    case call_failure::kind::usage:
+      return std::make_exception_ptr(usage_error(failure.text));
+    case call_failure::kind::lost_root:
+      return std::make_exception_ptr(lost_rank_error(0, failure.text));
+    default:
+      return std::make_exception_ptr(protocol_error(failure.text));
+  }
 }
 
 }  // namespace
@@ -138,14 +144,22 @@ void call_table::fail_call(call_failure const& failure) {
   auto const ranks = team.empty() ? wires_.size() : static_cast<int>(team.size());
   for (int i = 0; i < ranks; ++i) {
     int const r = team.empty() ? i : team[static_cast<std::size_t>(i)];
-    if (r == wires_.rank()) continue;
-    auto p = call_message(call_failed, failure.call);
-    bytes::put_varint(p.body(), static_cast<std::uint64_t>(failure.what));
-    bytes::put_varint(p.body(), failure.out_of_step ? 1 : 0);
-    bytes::put_text(p.body(), failure.text);
-    send(r, key_of(part::calls), std::move(p));
+    if (r != wires_.rank()) tell_failure(r, failure);
   }
   on_failure(failure);
+}
+
+void call_table::tell_failure(int to, call_failure const& failure) {
+  auto p = call_message(call_failed, failure.call);
+  bytes::put_varint(p.body(), static_cast<std::uint64_t>(failure.what));
+  bytes::put_varint(p.body(), failure.out_of_step ? 1 : 0);
+  bytes::put_text(p.body(), failure.text);
+  send(to, key_of(part::calls), std::move(p));
+}
+
+void call_table::tell_root_lost(run_key call, std::string const& text) {
+  auto const& team = ranks_of(call.context);
+  if (!team.empty()) tell_failure(team.front(), {call, call_failure::kind::lost_root, text});
 }
 
 void call_table::on_failure(call_failure const& failure) {
@@ -195,10 +209,16 @@ void call_table::on_control(int from, std::span<std::byte const> body) {
   switch (what) {
     case call_failed: {
       call_failure failure{call};
-      failure.what = bytes::get_varint(body) == 0 ? call_failure::kind::usage : call_failure::kind::protocol;
+      failure.what = static_cast<call_failure::kind>(bytes::get_varint(body));
       failure.out_of_step = bytes::get_varint(body) != 0;
       failure.text = bytes::get_text(body);
-      on_failure(failure);
+      // Ranks of the team may join the call after they have heard that its root lives.
+      if (auto const& team = ranks_of(call.context);
+          failure.what == call_failure::kind::lost_root && !team.empty() && team.front() == wires_.rank() &&
+          (at != runs_.end() || call.number > newest_run_[call.context]))
+        fail_call(failure);
+      else
+        on_failure(failure);
       break;
     }
     case describe: {

@@ -65,6 +65,8 @@ class call_table {
 
   /// Fails the call on all ranks. A call that this rank has not reached fails when it does.
   void fail_call(call_failure const& failure);
+  /// The root of the call is lost for this rank: should it still live, the call fails there, too.
+  void tell_root_lost(run_key call, std::string const& text);
   /// Sends calls that failed in the gate to the other ranks, and fails them here.
   void settle_failures();
   /// On the root of the call: asks a rank which call it makes. on_description() receives the
@@ -77,6 +79,7 @@ class call_table {
 
  private:
   void on_failure(call_failure const& failure);
+  void tell_failure(int to, call_failure const& failure);
   /// Why the call fails, if the ranks can no longer agree on it.
   [[nodiscard]] call_failure const* out_of_step(run_key call) const;
   /// Whether the team is `other` or was made from it.
