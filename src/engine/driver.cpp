@@ -67,19 +67,23 @@ bool driver::progress() {
 }
 
 // The others may have gone on without this root, which must not go on beside them: no sink runs and no call
-// ends until it hears them again, or that they have.
+// ends until it hears them again, or that they have. Old messages of theirs may come before that word.
 void driver::hold() {
+  constexpr double word_takes = 2 * tick_seconds;
   auto& carrier = wires_.carrier();
   std::vector<std::pair<int, transport::link::delivery>> held;
   double ask = 0;
-  for (double const since = wires_.now(); carrier.may_be_left() && !carrier.is_over();) {
+  double const since = wires_.now();
+  for (double sure = since; !carrier.is_over();) {
     double const t = wires_.now();
+    if (carrier.may_be_left()) sure = t + word_takes;
+    if (t >= sure) break;
     last_progress_.store(t, std::memory_order_relaxed);
     farewell_.end_if_left(t - since);
     if (wires_.detector().due(t)) peers_.beat(t);
     if (t >= ask) {  // those that have gone on answer that they have
       ask = t + tick_seconds;
-      for (int const r : wires_.lost()) wires_.send_heartbeat(r);
+      for (int r = 1; r < wires_.size(); ++r) wires_.send_heartbeat(r);
     }
     carrier.look(t);
     auto a = carrier.receive();
