@@ -4,11 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "divide/jobs.hpp"
+#include "calls.hpp"
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "skel/skel.hpp"
-#include "slices.hpp"
 #include "world.hpp"
 
 namespace storm {
@@ -16,23 +15,6 @@ namespace storm {
 namespace {
 
 std::string the_failure;
-
-// The time of a part of a call: most parts take a similar one, some much longer.
-struct costs {
-  double ordinary = 0;
-  std::uint64_t salt = 0;
-  static costs draw(dice& d) {
-    static constexpr double typical[] = {0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
-    return {d.one_of(typical), d.below(1'000'000)};
-  }
-  [[nodiscard]] double of(std::uint64_t i) const {
-    auto const x = mix(i ^ (salt << 20));
-    return ordinary * (x % 16 == 0 ? 10 : 0.2 + static_cast<double>(x % 1000) / 1000);
-  }
-};
-
-void begin_task() { current_world()->count(kill_plan::when::at_task); }
-void begin_sink() { current_world()->count(kill_plan::when::at_sink); }
 
 // --- farm
 
@@ -228,6 +210,11 @@ class farm_call final : public call {
 
 }  // namespace
 
+std::unique_ptr<call> draw_farm(dice& d) { return std::make_unique<farm_call>(d); }
+
+void begin_task() { current_world()->count(kill_plan::when::at_task); }
+void begin_sink() { current_world()->count(kill_plan::when::at_sink); }
+
 void fail(std::string const& text) {
   auto const* const w = current_world();
   if (w != nullptr && w->current() >= 0 && w->is_dead(w->current())) return;
@@ -255,7 +242,7 @@ void spend(skel::context const& ctx, double s) {
 program program::draw(dice& d) {
   program p;
   for (auto n = d.chance(0.4) ? 1 : d.from_to(1, 6); n > 0; --n)
-    p.calls.push_back(std::make_unique<farm_call>(d));
+    p.calls.push_back(d.chance(0.4) ? draw_farm(d) : draw_other(d));
   return p;
 }
 

@@ -12,7 +12,7 @@ namespace storm {
 
 namespace {
 
-constexpr nanoseconds longest_run = 3'000'000'000'000;  // virtual
+constexpr nanoseconds longest_run = 1'000'000'000'000;  // virtual
 
 // How a rank has ended, if it was not killed.
 struct rank_end {
@@ -28,13 +28,14 @@ struct completion {
 
 class job {
  public:
-  job(scenario const& s, std::FILE* trace)
+  job(scenario const& s, std::FILE* trace, fault const* broken)
       : scenario_(s), world_(s.ranks, mix(s.seed), s.wires), ends_(static_cast<std::size_t>(s.ranks)) {
     for (auto const& k : s.kills) world_.plan(k);
     for (auto const& p : s.pauses) world_.plan(p);
     for (auto const& c : s.cuts) world_.plan(c);
     world_.set_hosts(s.hosts);
     world_.trace_to(trace);
+    if (broken != nullptr) world_.filter_by(broken->make());
   }
 
   summary run() {
@@ -119,6 +120,10 @@ class job {
     if (any_good && completions_.empty())
       throw violation("ranks end with code 0, but no root has all results");
     if (any_lives && !any_good && !any_line()) throw violation("the job fails, but no rank says why");
+    // A root that was left by the others may have had all results before.
+    for (std::size_t i = 1; i < completions_.size(); ++i)
+      if (completions_[i].attempt <= completions_[i - 1].attempt)
+        throw violation("a root ends the body after another has done so in a later attempt");
     for (auto const& c : completions_) attempts_ = std::max(attempts_, c.attempt);
     succeeded_ = any_good;
   }
@@ -191,6 +196,27 @@ scenario scenario::draw(std::uint64_t seed) {
       s.kills.push_back(draw_kill(d, rank, span));
     }
   }
+  // Suspicions: ranks that are only slow, and networks that fall apart, for ever or for a while.
+  if (s.ranks > 1 && d.chance(0.15))
+    for (auto n = d.from_to(1, 2); n > 0; --n) {
+      auto const from = seconds(span * d.real());
+      s.pauses.push_back({static_cast<int>(d.below(d.chance(0.5) ? 2 : static_cast<std::uint64_t>(s.ranks))),
+                          from, from + seconds(s.patience * 4 * d.real() * d.real())});
+    }
+  if (s.ranks > 1 && d.chance(0.15))
+    for (auto n = d.from_to(1, 2); n > 0; --n) {
+      auto const from = seconds(span * d.real());
+      // What is known for certain does not need the network, so a host is not cut in two.
+      auto const drawn =
+          d.chance(0.5) ? std::uint64_t{1} << d.below(d.chance(0.5) ? 2 : 16) : d.below(1U << 16U);
+      std::uint64_t side = 0;
+      for (int r = 0; r < s.ranks; ++r) {
+        int const host = s.hosts[static_cast<std::size_t>(r)];
+        if (((drawn >> (host < 0 ? r : host)) & 1U) != 0) side |= std::uint64_t{1} << r;
+      }
+      s.cuts.push_back({static_cast<std::uint32_t>(side), from,
+                        d.chance(0.3) ? never : from + seconds(s.patience * 4 * d.real())});
+    }
   return s;
 }
 
@@ -216,9 +242,9 @@ std::string scenario::describe() const {
   return text + what.describe();
 }
 
-summary run(scenario const& s, std::FILE* trace) {
+summary run(scenario const& s, std::FILE* trace, fault const* broken) {
   try {
-    return job(s, trace).run();
+    return job(s, trace, broken).run();
   } catch (std::exception const& e) {
     static_cast<void>(take_failure());
     throw violation(std::string(e.what()) + "\n" + s.describe() + "\n  replay it with --seed " +

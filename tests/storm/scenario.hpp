@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "faults.hpp"
 #include "program.hpp"
 #include "world.hpp"
 
@@ -35,7 +36,8 @@ struct summary {
   double seconds = 0;      ///< of virtual time
 };
 
-/// Runs the job. Throws violation, whose text says how to replay it.
-summary run(scenario const& s, std::FILE* trace = nullptr);
+/// Runs the job, with a deliberate fault if `broken` is given. Throws violation, whose text says how to
+/// replay it.
+summary run(scenario const& s, std::FILE* trace = nullptr, fault const* broken = nullptr);
 
 }  // namespace storm

@@ -1,8 +1,10 @@
 // One seed, one job: whole jobs in one thread and in virtual time, with everything that may happen to them.
 //     storm --seed N [--trace]       one job, with all that happens
 //     storm --seeds FIRST COUNT      many; every hundredth runs twice, and must run alike
+//     storm --faults [FIRST LAST]    for each deliberate fault (faults.hpp): the first seed that notices it
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -67,6 +69,33 @@ int many(std::uint64_t first, std::uint64_t count) {
   return wrong > 0 ? 1 : 0;
 }
 
+// The first line of what is noticed.
+std::string noticed(storm::fault const& f, std::uint64_t seed) {
+  try {
+    static_cast<void>(storm::run(storm::scenario::draw(seed), nullptr, &f));
+    return {};
+  } catch (storm::violation const& e) {
+    std::string const text = e.what();
+    return text.substr(0, text.find('\n'));
+  }
+}
+
+int break_it(std::uint64_t first, std::uint64_t last) {
+  constexpr std::uint64_t most_seeds = 20'000;
+  auto const& all = storm::faults();
+  std::uint64_t missed = 0;
+  for (auto i = first; i <= std::min<std::uint64_t>(last, all.size()); ++i) {
+    auto const& f = all[i - 1];
+    std::string how;
+    std::uint64_t seed = 1;
+    while (seed <= most_seeds && (how = noticed(f, seed)).empty()) ++seed;
+    if (how.empty()) ++missed;
+    std::printf("%3llu %-50s %6s  %s\n", static_cast<unsigned long long>(i), f.name.c_str(),
+                how.empty() ? "-" : std::to_string(seed).c_str(), how.substr(0, 100).c_str());
+  }
+  return missed > 0 ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -77,7 +106,8 @@ int main(int argc, char** argv) {
   stderr = of_ranks;
   std::uint64_t seed = 0, first = 1,
                 count = std::getenv("SKEL_LONG") != nullptr ? 100'000 : test::fewer_if_slow(2'000);
-  bool is_one = false, traces = false;
+  std::uint64_t first_fault = 1, last_fault = storm::faults().size();
+  bool is_one = false, traces = false, breaks = false;
   for (int i = 1; i < argc; ++i) {
     std::string const word = argv[i];
     if (word == "--seed" && i + 1 < argc) {
@@ -86,13 +116,20 @@ int main(int argc, char** argv) {
     } else if (word == "--seeds" && i + 2 < argc) {
       first = std::strtoull(argv[++i], nullptr, 10);
       count = std::strtoull(argv[++i], nullptr, 10);
+    } else if (word == "--faults") {
+      breaks = true;
+      if (i + 2 < argc) {
+        first_fault = std::strtoull(argv[++i], nullptr, 10);
+        last_fault = std::strtoull(argv[++i], nullptr, 10);
+      }
     } else if (word == "--trace") {
       traces = true;
     } else {
-      std::printf("usage: storm [--seed N [--trace] | --seeds FIRST COUNT]\n");
+      std::printf("usage: storm [--seed N [--trace] | --seeds FIRST COUNT | --faults [FIRST LAST]]\n");
       return 2;
     }
   }
+  if (breaks) return break_it(first_fault, last_fault);
   return is_one ? one(seed, traces) : many(first, count);
 }
 

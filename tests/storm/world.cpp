@@ -266,9 +266,11 @@ void world::send(int from, int to, skel::transport::packet const& what) {
   note("sends", static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to), hash_of(bytes));
   if (at(to).dead || at(to).done) return;
   auto& w = between(from, to);
+  std::vector<std::byte> packet(bytes.begin(), bytes.end());
+  if (filter_ && !filter_(from, to, packet)) return;
   auto const due = arrival(from, to);
   if (due == never) return;
-  w.packets.emplace_back(bytes.begin(), bytes.end());
+  w.packets.push_back(std::move(packet));
   post(due, event::kind::deliver, from, to);
 }
 

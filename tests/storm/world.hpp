@@ -68,6 +68,9 @@ struct cut_plan {
   nanoseconds from = 0, until = 0;  ///< never: for ever
 };
 
+/// Sees each packet that is sent, and may change it. Returns whether it arrives.
+using packet_filter = std::function<bool(int from, int to, std::vector<std::byte>& packet)>;
+
 class world {
  public:
   world(int ranks, std::uint64_t seed, wires_plan wires);
@@ -94,9 +97,12 @@ class world {
   /// The code with which a process has ended by itself, during the run.
   [[nodiscard]] std::optional<int> exit_code(int rank) const { return at(rank).exit_code; }
   [[nodiscard]] int deaths() const { return deaths_; }
+  /// No rank has died, and none may be suspected.
+  [[nodiscard]] bool is_calm() const { return deaths_ == 0 && pauses_.empty() && cuts_.empty(); }
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::vector<std::string> const& lines_of(int rank) const { return at(rank).lines; }
+  void filter_by(packet_filter f) { filter_ = std::move(f); }
   void trace_to(std::FILE* f) { trace_ = f; }
 
   // --- on the fibre of a rank
@@ -174,6 +180,7 @@ class world {
   std::uint64_t order_ = 0, hash_ = 14695981039346656037U, events_ = 0;
   int current_ = -1, deaths_ = 0;
   std::FILE* trace_ = nullptr;
+  packet_filter filter_;
 };
 
 /// The world whose fibre runs on this thread, or null.
