@@ -257,10 +257,8 @@ std::vector<fault> all_faults() {
   add(never("farm: results are lost", farm<role::farm::results>()));
   add(flipped("farm: a result is wrong", 2, farm<role::farm::results>()));
   add(once_lost("farm: stolen tasks are lost", 1, farm<role::farm::give>()));
-  add(never("farm: thieves get no answer", farm<role::farm::none>()));
   add(never("farm: ranks do not say what they hold", farm<role::farm::stock>()));
   add(never("farm: nobody takes stock", farm<role::farm::take_stock>()));
-  add(never("farm: suspects are not granted alone", farm<role::farm::grant_alone>()));
   add(altered<role::farm_message, role::farm::stock>("farm: ranks claim tasks that they do not hold",
                                                      [](auto& m) {
                                                        m.held = {{0, 1000, 1}};
@@ -271,14 +269,10 @@ std::vector<fault> all_faults() {
   add(altered<role::farm_message, role::farm::results>("farm: results are of other tasks", [](auto& m) {
     if (!m.ranges.empty()) m.ranges.front().first ^= 1;
   }));
-  add(altered<role::farm_message, role::farm::take_from>("farm: thieves are sent to the root",
-                                                         [](auto& m) { m.victim = 0; }));
 
   // ring_steal.
-  add(once_lost("ring_steal: a loan is lost", 1, steal<role::steal::loan>()));
   add(never("ring_steal: loans are not paid back", steal<role::steal::paid>()));
   add(flipped("ring_steal: a loan's result is wrong", 1, steal<role::steal::paid>()));
-  add(never("ring_steal: nothing is returned", steal<role::steal::returned>()));
   add(never("ring_steal: nobody says what it holds", steal<role::steal::held>()));
   add(never("ring_steal: thieves get no answer", steal<role::steal::nothing>()));
 
@@ -300,7 +294,6 @@ std::vector<fault> all_faults() {
 
   // bsp.
   add(never("bsp: epochs do not begin", bsp<role::bsp::restart>()));
-  add(never("bsp: ranks do not join epochs", bsp<role::bsp::joined>()));
   add(once_lost("bsp: a message is lost", 2, bsp<role::bsp::bundle>()));
   add(flipped("bsp: a message is wrong", 1, bsp<role::bsp::bundle>()));
   add(once_lost("bsp: a barrier's message is lost", 2, bsp<role::bsp::tally>()));
