@@ -57,13 +57,18 @@ bool driver::progress() {
     if (bytes <= arrived * small_message) note_handling(arrived, t - entered - waited);
   }
   if (t - last_tick_ >= tick_seconds) tick(t);
-  wires_.carrier().look(t);
-  if (wires_.carrier().has_failed()) peers_.declare_failed();
-  if (wires_.detector().due(t)) peers_.beat(t);
-  if (wires_.carrier().may_be_left()) hold();
-  if (wires_.carrier().is_over()) farewell_.end_view();
+  bool const beats = wires_.detector().due(t);
+  if (auto const news = wires_.carrier().look(t); news.any() || beats) attend(t, news.failed, beats);
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
   return arrived > 0;
+}
+
+void driver::attend(double t, bool failed, bool beats) {
+  auto& carrier = wires_.carrier();
+  if (failed) peers_.declare_failed();
+  if (beats) peers_.beat(t);
+  if (carrier.look(t).may_be_left) hold();  // now that this rank may have lost others
+  if (carrier.look(t).over) farewell_.end_view();
 }
 
 // The others may have gone on without this root, which must not go on beside them: no sink runs and no call
@@ -74,10 +79,11 @@ void driver::hold() {
   std::vector<std::pair<int, transport::link::delivery>> held;
   double ask = 0;
   double const since = wires_.now();
-  for (double sure = since; !carrier.is_over();) {
+  for (double sure = since;;) {
     double const t = wires_.now();
-    if (carrier.may_be_left()) sure = t + word_takes;
-    if (t >= sure) break;
+    auto const news = carrier.look(t);
+    if (news.may_be_left) sure = t + word_takes;
+    if (news.over || t >= sure) break;
     last_progress_.store(t, std::memory_order_relaxed);
     farewell_.end_if_left(t - since);
     if (wires_.detector().due(t)) peers_.beat(t);
@@ -85,7 +91,6 @@ void driver::hold() {
       ask = t + tick_seconds;
       for (int r = 1; r < wires_.size(); ++r) wires_.send_heartbeat(r);
     }
-    carrier.look(t);
     auto a = carrier.receive();
     if (!a) {
       wires_.wait(1e-3);
@@ -112,8 +117,7 @@ bool driver::poll(double begin, double seconds) {
         handle(*std::move(a));
         return true;
       }
-    wires_.carrier().look(t);
-    if (auto const& c = wires_.carrier(); c.is_over() || c.has_failed() || c.may_be_left()) return progress();
+    if (wires_.carrier().look(t).any()) return progress();
     t = wires_.now();
   }
   return false;

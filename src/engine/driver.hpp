@@ -59,6 +59,7 @@ class driver {
 
  private:
   void handle(transport::transport::arrival&& a);
+  void attend(double t, bool failed, bool beats);
   void hold();
   void dispatch(int from, transport::link::delivery& d);
   void tick(double t);

@@ -93,38 +93,48 @@ bool job_wires::enter_next() {
   return true;
 }
 
-void job_wires::send(int to, transport::packet what) {
+void job_wires::send(int to, transport::packet&& what) {
   put_number(now().number, what);
   carrier_->send(to, std::move(what));
 }
 
 std::optional<transport::transport::arrival> job_wires::receive() {
-  for (;;) {
-    std::optional<transport::transport::arrival> a;
-    if (!ready_.empty()) {
-      a = std::move(ready_.front());
-      ready_.pop_front();
-    } else if (a = carrier_->receive(); !a) {
-      if (!ending_.empty()) note_ends();
-      return a;
-    }
-    if (gone_.contains(a->from)) continue;
-    auto const of = take_number(a->what);
-    if (of == now().number) return a;
-    if (of == control) {
-      if (on_control(a->from, a->what))
-        return transport::transport::arrival{a->from, transport::link().heartbeat()};
-    } else if (of > now().number) {
-      put_number(of, a->what);
-      early_.push_back(*std::move(a));
-    } else {
-      tell_past(a->from, of);
-    }
-  }
+  auto a = ready_.empty() ? carrier_->receive() : take_ready();
+  while (a && !takes(*a)) a = ready_.empty() ? carrier_->receive() : take_ready();
+  if (!a && !ending_.empty()) note_ends();
+  return a;
 }
 
-void job_wires::look(double t) {
-  if (t - last_look_ < look_seconds) return;
+std::optional<transport::transport::arrival> job_wires::take_ready() {
+  std::optional a(std::move(ready_.front()));
+  ready_.pop_front();
+  return a;
+}
+
+bool job_wires::takes(transport::transport::arrival& a) {
+  if (gone_.contains(a.from)) return false;
+  auto const of = take_number(a.what);
+  if (of == now().number) return true;
+  if (of == control) {
+    if (!on_control(a.from, a.what)) return false;
+    a.what = transport::link().heartbeat();
+    return true;
+  }
+  if (of > now().number) {
+    put_number(of, a.what);
+    early_.push_back(std::move(a));
+  } else {
+    tell_past(a.from, of);
+  }
+  return false;
+}
+
+transport::transport::news job_wires::look(double t) {
+  if (t - last_look_ >= look_seconds) do_due(t);
+  return {!failed_.empty(), restarts_ && agreement_.may_be_left(), agreement_.decided()};
+}
+
+void job_wires::do_due(double t) {
   last_look_ = t;
   if (ended_) learn_ends(ended_(), false);
   if (ended_elsewhere_) look_elsewhere();
@@ -257,10 +267,12 @@ view_transport::view_transport(std::shared_ptr<job_wires> job)
     : transport(spare_of(job->carrier())),
       job_(std::move(job)),
       members_(job_->now().members),
+      whole_(std::ssize(members_) == job_->carrier().size()),
       rank_(here(job_->carrier().rank())) {}
 
 // -1: not a member.
 int view_transport::here(int in_job) const {
+  if (whole_) return in_job;
   auto const at = std::lower_bound(members_.begin(), members_.end(), in_job);
   return at != members_.end() && *at == in_job ? static_cast<int>(at - members_.begin()) : -1;
 }

@@ -38,20 +38,22 @@ class job_wires {
   /// Enters the next view, once it is decided. Returns whether this rank is a member of it.
   bool enter_next();
 
-  void send(int to, transport::packet what);
+  void send(int to, transport::packet&& what);
   [[nodiscard]] std::optional<transport::transport::arrival> receive();
-  void look(double t);
+  transport::transport::news look(double t);
   void lost(int rank, bool is_lost);
   /// Ranks that are known to have ended, not by their silence; those returned before are left out.
   [[nodiscard]] std::vector<int> failed();
-  [[nodiscard]] bool has_failed() const { return !failed_.empty(); }
   [[nodiscard]] bool has_ended(int rank) const { return gone_.contains(rank); }
   [[nodiscard]] bool has_ended_elsewhere(int rank) const { return elsewhere_.contains(rank); }
   /// Whether the ranks that are left may go on without the root: they can agree, and soon.
   [[nodiscard]] bool outlives_root() const;
-  [[nodiscard]] bool may_be_left() const { return restarts_ && agreement_.may_be_left(); }
 
  private:
+  void do_due(double t);
+  [[nodiscard]] std::optional<transport::transport::arrival> take_ready();
+  /// Whether the engine is to have this packet, from which the view's number is taken.
+  [[nodiscard]] bool takes(transport::transport::arrival& a);
   /// Returns whether the rank is to enter this view, and lives.
   [[nodiscard]] bool on_control(int from, transport::packet const& what);
   void tell_alive();
@@ -93,7 +95,7 @@ class view_transport final : public transport::transport {
   }
   [[nodiscard]] bool any_arriving() const override { return job_->carrier().any_arriving(); }
   [[nodiscard]] std::vector<int> failed() override;
-  void look(double now) override { job_->look(now); }
+  news look(double now) override { return job_->look(now); }
   [[nodiscard]] bool any_thread() const override { return job_->carrier().any_thread(); }
   [[nodiscard]] bool any_time() const override { return job_->carrier().any_time(); }
   [[nodiscard]] double now() const override { return job_->carrier().now(); }
@@ -108,20 +110,18 @@ class view_transport final : public transport::transport {
   }
   void abandon() override { job_->carrier().abandon(); }
   void set_lost(int rank, bool lost) override { job_->lost(in_job(rank), lost); }
-  [[nodiscard]] bool has_failed() const override { return job_->has_failed(); }
   [[nodiscard]] bool has_ended(int rank_in_job) const override { return job_->has_ended(rank_in_job); }
   [[nodiscard]] bool has_ended_elsewhere(int rank_in_job) const override {
     return job_->has_ended_elsewhere(rank_in_job);
   }
   [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
-  [[nodiscard]] bool may_be_left() const override { return job_->may_be_left(); }
-  [[nodiscard]] bool is_over() const override { return job_->agreement().next().has_value(); }
 
  private:
   [[nodiscard]] int here(int in_job) const;
 
   std::shared_ptr<job_wires> job_;
   std::vector<int> members_;
+  bool whole_;  // all ranks of the job are members
   int rank_;
 };
 

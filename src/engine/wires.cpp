@@ -11,6 +11,7 @@ double patience_of(transport::transport const& carrier, context_options const& o
 
 wires::wires(std::unique_ptr<transport::transport> carrier, context_options const& options)
     : carrier_(std::move(carrier)),
+      clock_(&carrier_->below()),
       rank_(carrier_->rank()),
       size_(carrier_->size()),
       any_thread_(carrier_->any_thread()),

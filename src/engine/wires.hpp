@@ -39,12 +39,15 @@ class wires {
   /// Whether communication is also driven between skeleton calls.
   [[nodiscard]] bool any_time() const { return any_time_; }
   /// Seconds on the transport's clock; see transport::now and owns_time.
-  [[nodiscard]] double now() const { return carrier_->now(); }
+  [[nodiscard]] double now() const { return clock_->now(); }
   [[nodiscard]] bool owns_time() const { return owns_time_; }
   void wait(double seconds) { carrier_->wait(seconds); }
   [[nodiscard]] transport::transport& carrier() { return *carrier_; }
   /// MPI ends while the context lives on.
-  void detach() { carrier_ = std::make_unique<transport::alone>(); }
+  void detach() {
+    carrier_ = std::make_unique<transport::alone>();
+    clock_ = carrier_.get();
+  }
   [[nodiscard]] std::vector<std::byte> buffer() { return carrier_->buffer(); }
   void recycle(std::vector<std::byte> bytes) { carrier_->recycle(std::move(bytes)); }
 
@@ -100,6 +103,7 @@ class wires {
   void put(int to, transport::packet&& p);
 
   std::unique_ptr<transport::transport> carrier_;
+  transport::transport* clock_;
   int rank_, size_;
   bool any_thread_, any_time_, owns_time_;
   std::size_t largest_message_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace skel {
 
@@ -50,20 +51,26 @@ range_list task_set::insert(task_range const& range) {
   if (id / 64 < base_) id = std::min(end, base_ * 64);
   if (id == end) return fresh;
   if ((end - 1) / 64 - base_ >= words_.size()) words_.resize((end - 1) / 64 - base_ + 1);
+  task_range latest{id, 0, 1};
+  auto const add = [&](task_id first, std::uint64_t n) {
+    if (first != latest.first + latest.count) append(fresh, std::exchange(latest, {first, 0, 1}));
+    latest.count += n;
+  };
   while (id < end) {
     std::uint64_t const bits = std::min<std::uint64_t>(64 - id % 64, end - id);
     std::uint64_t const mask = (bits == 64 ? all_ones : ((std::uint64_t{1} << bits) - 1)) << (id % 64);
     auto& w = words_[id / 64 - base_];
     if ((w & mask) == 0) {
-      append(fresh, {id, bits, 1});
+      add(id, bits);
     } else {
       for (std::uint64_t b = 0; b < bits; ++b)
-        if (!((w >> ((id + b) % 64)) & 1U)) append(fresh, {id + b, 1, 1});
+        if (!((w >> ((id + b) % 64)) & 1U)) add(id + b, 1);
     }
     count_ += static_cast<std::uint64_t>(std::popcount(mask & ~w));
     w |= mask;
     id += bits;
   }
+  append(fresh, latest);
   drop_full_words();
   return fresh;
 }

@@ -147,10 +147,10 @@ void view_agreement::decide(std::vector<rank_id> members, view_messages& out) {
     if (r != self_) send(r, views::decided{*decided_}, out);
 }
 
-bool view_agreement::may_be_left() const {
+bool view_agreement::silent_majority() const {
   auto const silent =
       std::count_if(lost_.begin(), lost_.end(), [&](rank_id r) { return !ended_.contains(r); });
-  return self_ == root() && 2 * static_cast<std::size_t>(silent) > view_.members.size();
+  return 2 * static_cast<std::size_t>(silent) > view_.members.size();
 }
 
 void view_agreement::tick(view_messages& out) {

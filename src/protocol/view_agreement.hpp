@@ -98,13 +98,16 @@ class view_agreement {
   [[nodiscard]] bool over() const { return decided_ || lost_.contains(root()); }
   /// The next view, once it is decided.
   [[nodiscard]] std::optional<view> next() const;
+  [[nodiscard]] bool decided() const { return decided_.has_value(); }
   /// For want of ranks: all that are left could not decide on their own, even if each of them agreed.
   [[nodiscard]] bool is_minority() const;
   /// How many ranks have not answered when they should have proposed.
   [[nodiscard]] int passed_over() const;
   /// On the root: whether the ranks that it has lost, unless their processes have ended, could decide to go
   /// on without it.
-  [[nodiscard]] bool may_be_left() const;
+  [[nodiscard]] bool may_be_left() const {
+    return 2 * lost_.size() > view_.members.size() && self_ == root() && silent_majority();
+  }
 
   friend bool operator==(view_agreement const&, view_agreement const&) = default;
   auto fields() const {
@@ -127,6 +130,7 @@ class view_agreement {
   void send(rank_id to, views::message m, view_messages& out);
   void send_all(views::message const& m, view_messages& out);
   [[nodiscard]] rank_id proposer() const;
+  [[nodiscard]] bool silent_majority() const;
   [[nodiscard]] bool is_quorum(std::set<rank_id> const& ranks) const;
   [[nodiscard]] bool root_has_ended() const { return ended_.contains(root()); }
 

@@ -41,10 +41,15 @@ class transport {
   [[nodiscard]] virtual bool any_arriving() const { return false; }
   /// Ranks that the transport itself knows to be dead (ULFM, or the end of a process); most report none.
   [[nodiscard]] virtual std::vector<int> failed() { return {}; }
+  /// What the engine must see to.
+  struct news {
+    bool failed = false;       ///< failed() names ranks for which it should not wait
+    bool may_be_left = false;  ///< on rank 0: the ranks that it has lost may have gone on without it
+    bool over = false;         ///< they have decided to, so that nothing more can come of this job
+    [[nodiscard]] bool any() const { return failed || may_be_left || over; }
+  };
   /// Does what is due, apart from messages. Called often.
-  virtual void look(double /*now*/) {}
-  /// Whether failed() has news that need not wait.
-  [[nodiscard]] virtual bool has_failed() const { return false; }
+  virtual news look(double /*now*/) { return {}; }
   /// Whether the process of a rank is known to have ended; for certain, unlike failed().
   [[nodiscard]] virtual bool has_ended(int /*rank_in_job*/) const { return false; }
   /// The same, if ranks on other hosts have noticed it.
@@ -55,13 +60,9 @@ class transport {
   virtual void set_lost(int /*rank*/, bool /*lost*/) {}
   /// Whether the ranks that are not lost may do so, if rank 0 is.
   [[nodiscard]] virtual bool outlives_root() const { return false; }
-  /// On rank 0: whether the ranks that it has lost may have done so.
-  [[nodiscard]] virtual bool may_be_left() const { return false; }
-  /// Whether they have decided to, so that nothing more can come of this job.
-  [[nodiscard]] virtual bool is_over() const { return false; }
   /// The number of a rank under the launcher.
   [[nodiscard]] virtual int in_job(int rank) const { return rank; }
-  /// What carries this transport's packets.
+  /// What carries this transport's packets, and keeps its time.
   [[nodiscard]] virtual transport& below() { return *this; }
   /// For the engine: what it keeps for the next one over the same job. Null at first.
   [[nodiscard]] virtual std::shared_ptr<void>& kept() { return kept_; }
