@@ -42,7 +42,8 @@ collective_run::collective_run(context& ctx, call_options const& options, std::s
       measures_(entry_, threads_,
                 engine_.options().trace.on && options.observed && context_access::is_observed(ctx)),
       progress_(engine_, options.label, is_root() && options.observed && context_access::is_observed(ctx)),
-      waiting_(engine_) {
+      waiting_(engine_),
+      began_(last_moved_) {
   if (options.observed) engine_.say_warnings();
 }
 
@@ -60,6 +61,7 @@ report collective_run::execute() {
     r.stopped_early = how->how == role::outcome::status::stopped_early;
   }
   describe(r);
+  if (recalled_ > 0) r.checkpoint.emplace().restored_tasks = recalled_;
   measures_.complete(r);
   measures_.end_trace(lock, end_.failed(), progress_.label());
   engine_.close(entry_.key);
@@ -120,6 +122,24 @@ void collective_run::work(unsigned thread) {
   if (thread == 0) engine_.helper().rest(false);
   if (idle_since >= 0) t.idle += now() - idle_since;
   idle_since = -1;
+}
+
+// --- in case the root is lost
+
+bool collective_run::remembers_value(std::size_t bytes) const {
+  return !is_root() && engine_.job.memory && context_access::is_observed(entry_.ctx) &&
+         remembered_results::pays(bytes, now() - began_);
+}
+
+void collective_run::remember_value(std::uint64_t tasks, std::span<std::byte const> value) {
+  if (remembers_value(value.size()) && remembered_value() == nullptr)
+    engine_.job.memory->add(entry_.key, call_.hash(), {{0, tasks, 1}}, value);
+}
+
+remembered_results::piece const* collective_run::remembered_value() const {
+  if (!engine_.job.memory || !context_access::is_observed(entry_.ctx)) return nullptr;
+  auto const found = engine_.job.memory->of(entry_.key, call_.hash());
+  return found.empty() ? nullptr : found.front();
 }
 
 void collective_run::show_progress(bool last) {

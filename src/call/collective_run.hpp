@@ -13,6 +13,7 @@
 #include "call_description.hpp"
 #include "doubts.hpp"
 #include "end.hpp"
+#include "engine/remembered_results.hpp"
 #include "entry.hpp"
 #include "measures.hpp"
 #include "progress.hpp"
@@ -102,6 +103,13 @@ class collective_run : public run {
   /// Ends the job if the run has made no progress for too long.
   void watch(double t);
   void show_progress(bool last);
+  /// The call has this value on all ranks of the job. Keeps a copy in case the root is lost, unless the call
+  /// took so little time that it may as well run again. `tasks`: of which it is the value.
+  void remember_value(std::uint64_t tasks, std::span<std::byte const> value);
+  /// Whether remember_value() would keep that many bytes.
+  [[nodiscard]] bool remembers_value(std::size_t bytes) const;
+  /// What this rank remembers of the same call in an earlier attempt, or null.
+  [[nodiscard]] remembered_results::piece const* remembered_value() const;
   void span(unsigned thread, observe::activity what, double begin, double end, std::uint64_t first,
             std::uint64_t count) {
     measures_.span(thread, what, begin, end, first, count);
@@ -116,6 +124,7 @@ class collective_run : public run {
   std::atomic<bool> over_{false};      // the run has ended or failed here
   std::atomic<bool> draining_{false};  // results of tasks no longer matter
   double last_moved_;                  // time of the latest progress, for the watchdog
+  std::uint64_t recalled_ = 0;         // tasks of the remembered value with which the call ends
   call_description call_;
   call_doubts doubts_;
   call_end end_;
@@ -125,6 +134,8 @@ class collective_run : public run {
 
  private:
   void open();
+
+  double const began_;
 };
 
 }  // namespace skel::detail

@@ -58,7 +58,8 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
                                                         : "own_part")
       .add_types("types", work.types())
       .add_types("job", work.function());
-  if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check.inputs) : std::nullopt)
+  bool const compared = ctx.size() > 1 || ctx.attempt() > 1;
+  if (auto const contents = compared ? work.contents(engine_.options().check.inputs) : std::nullopt)
     call_.add_hidden("contents of the replicated_problem", *contents);
   auto const hash = call_.hash();
   role::divide_config const config{rank_, ctx.size(), kind.from, kind.to, hash};
@@ -69,6 +70,13 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
 }
 
 void divide_run::begin(std::unique_lock<std::mutex>& lock) {
+  if (auto const* const before = remembered_value()) {
+    cargo whole{nullptr, transport::packet::received(before->bytes)};
+    recalled_ = count_tasks(before->ranges);
+    auto list = empty_list();
+    member_.begin_solved(list);
+    return perform(list, &whole);
+  }
   std::optional<std::string> bad;
   if (kind_.from != placement::on_root || is_root()) {
     bool const own = kind_.from == placement::in_parts;
@@ -94,10 +102,22 @@ solution_ptr divide_run::take_solution() {
     bool const whole = kind_.to == placement::in_parts
                            ? group.first == rank_
                            : group == everybody() && (is_root() || kind_.to == placement::everywhere);
-    if (whole) mine = jobs_.open(s);
+    if (!whole) continue;
+    if (kind_.from == placement::everywhere && kind_.to == placement::everywhere) remember(s);
+    mine = jobs_.open(s);
   }
   solutions_.clear();
   return mine;
+}
+
+// All ranks of the job have this solution.
+void divide_run::remember(held_solution const& s) {
+  std::lock_guard const lock(engine_.mutex());
+  // Unless it has come as bytes, it is about twice as large as the half that this rank has sent.
+  if (!remembers_value(s.packed ? s.packed->size() : 2 * bytes_sent_)) return;
+  transport::packet body;
+  if (!s.packed && thrown_by([&] { work_.pack(*s.object, body.body()); })) return;
+  remember_value(1, (s.packed ? *s.packed : body).bytes());
 }
 
 // --- actions
@@ -256,6 +276,7 @@ void divide_run::finish(divide_job const& j, divide_job::done& d) {
   if (jobs_.travels(p.group)) {
     phases_.exchange(at - 1, d.pack_seconds, d.packed_bytes);
     phases_.sent(at - 1, now());
+    bytes_sent_ = d.packed_bytes;
   }
   ++combined_;
   auto list = empty_list();

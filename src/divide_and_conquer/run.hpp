@@ -66,6 +66,7 @@ class divide_run final : public protocol_run<divide_protocol> {
   void finish(divide_job const& j, divide_job::done& d);
   void check_quiet();
   void wake_others();
+  void remember(held_solution const& s);
 
   // --- report and progress
   void describe(report& r) const override;
@@ -84,6 +85,7 @@ class divide_run final : public protocol_run<divide_protocol> {
   std::uint64_t calls_told_ = 0;
   std::uint64_t taken_over_ = 0;  // by the other ranks; on the root
   int combined_ = 0;              // number of levels, for the progress display
+  std::size_t bytes_sent_ = 0;    // size of the latest solution that travelled
   phase_clock phases_;
 };
 

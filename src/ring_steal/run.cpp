@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/format.hpp"
 #include "base/overloaded.hpp"
@@ -45,6 +46,14 @@ bool has_result(role::outcome const& o) {
   return o.how == role::outcome::status::done || o.how == role::outcome::status::stopped_early;
 }
 
+std::uint64_t hash_of(steal_work const& work, task_bag const& tasks) {
+  std::vector<std::byte> packed;
+  work.pack_bag(tasks, packed);
+  xxh3_hasher hash;
+  hash.update(packed);
+  return hash.value();
+}
+
 std::unique_ptr<steal_recorder> open_store(engine& of, ring_steal_options const& options, steal_work& work) {
   call_description what("ring_steal");
   what.add("label", options.label).add_hidden("types", hash_text(work.types()));
@@ -83,7 +92,8 @@ steal_run::steal_run(context& ctx, steal_work& work, schedule::stealing const& h
       .add("checkpoint", c.records)
       .add_types("types", work.types())
       .add_types("job", work.function());
-  if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check.inputs) : std::nullopt)
+  bool const compared = ctx.size() > 1 || ctx.attempt() > 1;
+  if (auto const contents = compared ? work.contents(engine_.options().check.inputs) : std::nullopt)
     call_.add_hidden("contents of the task list", *contents);
   c.call_hash = call_.hash();
   member_ = role::steal_member(c);
@@ -101,14 +111,31 @@ void steal_run::begin(std::unique_lock<std::mutex>& lock) {
   if (is_root() && books_.debts().empty()) {  // otherwise an earlier run has left what there is to do
     auto source = work_.make_bag();
     lock.unlock();
-    bad = thrown_by([&] { work_.open_source(*source); });
+    bad = thrown_by([&] {
+      work_.open_source(*source);
+      if (engine_.job.memory && !work_.tasks()) list_hash_ = hash_of(work_, *source);
+    });
     lock.lock();
+    if (!bad && take_value()) source = work_.make_bag();
     books_.open(0).waiting = std::move(source);
   }
   tell(member_, &member::begin);
-  if (bad)
+  if (recalled_ > 0)
+    call_roll_now(&role::roll_call::close, role::outcome{.tasks = recalled_});
+  else if (bad)
     call_roll_now(&role::roll_call::close,
                   role::outcome{.how = role::outcome::status::source_failed, .text = *bad});
+}
+
+// The value of the same tasks in an earlier attempt, which this rank received then.
+bool steal_run::take_value() {
+  auto const* const before = remembered_value();
+  if (before == nullptr) return false;
+  std::span<std::byte const> in(before->bytes);
+  if (bytes::get_raw<std::uint64_t>(in) != list_hash_) return false;
+  if (thrown_by([&] { work_.unpack_result(in, total_); })) return false;
+  recalled_ = count_tasks(before->ranges);
+  return true;
 }
 
 // --- actions
@@ -182,7 +209,9 @@ transport::packet steal_run::pack(int /*to*/, steal_message& m) {
                         },
                         [&](call_message const& call) {
                           auto const* const f = std::get_if<role::finish>(&call);
-                          if (f != nullptr && has_result(f->how)) work_.pack_result(total_, out);
+                          if (f == nullptr || !has_result(f->how)) return;
+                          bytes::put_raw(out, list_hash_);
+                          work_.pack_result(total_, out);
                         },
                         [](auto const&) {}},
              m);
@@ -195,8 +224,13 @@ std::span<std::byte const> steal_run::unpack(int from, steal_message& m, std::sp
   std::visit(overloaded{[&](call_message const& call) {
                           auto const* const f = std::get_if<role::finish>(&call);
                           if (f == nullptr || !has_result(f->how)) return;
-                          if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
+                          auto const value = body;
+                          if (auto const bad = thrown_by([&] {
+                                list_hash_ = bytes::get_raw<std::uint64_t>(body);
+                                work_.unpack_result(body, total_);
+                              }))
                             throw protocol_error("the result cannot be read: " + *bad);
+                          if (f->how.how == role::outcome::status::done) remember_value(f->how.tasks, value);
                         },
                         [&](steal::loan const&) {
                           if (!draining_)
@@ -424,7 +458,7 @@ report run_ring_steal(context& ctx, steal_work& work, schedule::stealing const& 
     run.close();
     throw;
   }
-  r.checkpoint = run.close();
+  if (auto const saved = run.close()) r.checkpoint = saved;
   return r;
 }
 

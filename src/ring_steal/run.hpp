@@ -49,6 +49,7 @@ class steal_run final : public protocol_run<steal_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
+  [[nodiscard]] bool take_value();
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] cargo unpack(int from, message& m, std::span<std::byte const> body, transport::packet& whole);
   void pack_totals(std::vector<std::byte>& out);
@@ -101,6 +102,7 @@ class steal_run final : public protocol_run<steal_protocol> {
   } others_;                                // on the root
   std::vector<std::uint64_t> tasks_heard_;  // per rank, on the root
   std::uint64_t tasks_told_ = 0;
+  std::uint64_t list_hash_ = 0;  // of the tasks of an on_root source, if the call may run again
 };
 
 }  // namespace skel::detail

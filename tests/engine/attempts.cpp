@@ -1,6 +1,8 @@
 // The root dies, and the others run the body again.
 #include "attempts.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -460,4 +462,99 @@ TEST_CASE("a root that was left out gives its successor no sign of life when it 
     for (int const r : {0, 1, 2}) drive(r);
   CHECK(decided(0));
   CHECK(from_root == 0);
+}
+
+namespace {
+
+// A task of depth d spawns tasks of all smaller depths.
+struct tree_sum {
+  using task = std::uint64_t;
+  using result = std::uint64_t;
+  std::atomic<std::uint64_t>* ran;
+  void run(task depth, skel::spawner<task>& more, result& sum) const {
+    sum += work(depth);
+    ++*ran;
+    for (task i = 0; i < depth; ++i) more(i);
+  }
+  [[nodiscard]] result merge(result a, result b) const { return a + b; }
+};
+
+struct merge_sort {
+  using numbers = std::vector<std::uint64_t>;
+  using problem = numbers;
+  using solution = numbers;
+  std::atomic<std::uint64_t>* ran;
+  [[nodiscard]] bool trivial(problem const& p) const { return p.size() < 2; }
+  [[nodiscard]] solution conquer(problem const& p) const { return p; }
+  [[nodiscard]] std::array<problem, 2> divide(problem const& p) const {
+    auto const middle = p.begin() + static_cast<std::ptrdiff_t>(p.size() / 2);
+    return {problem(p.begin(), middle), problem(middle, p.end())};
+  }
+  [[nodiscard]] solution combine(solution const& a, solution const& b) const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ++*ran;
+    solution both(a.size() + b.size());
+    std::ranges::merge(a, b, both.begin());
+    return both;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("values of calls that are complete are not computed again") {
+  constexpr std::uint64_t depth = 8;  // 2^8 tasks
+  merge_sort::numbers const list{5, 3, 8, 1, 9, 2, 7, 4, 6, 0};
+  for (int const losses : {1, 2})
+    for (bool const remembers : {true, false})
+      for (bool const same : {true, false}) {  // the tasks of the last attempt
+        CAPTURE(losses, remembers, same);
+        job j(4);
+        if (!remembers) j.remember = 0;
+        outcome last;
+        std::atomic<std::uint64_t> steals{0}, streamed{0}, sorts{0}, all{0};
+        std::atomic<int> right{0};
+        std::uint64_t restored = 0;
+        j.run([&](skel::context& ctx, int rank) {
+          auto const attempt = ctx.attempt();
+          bool const again = attempt > losses;
+          std::atomic<std::uint64_t> early{0};
+          auto const top = again && !same ? depth - 1 : depth;
+          std::vector const replicated{top};
+          auto const [a, first] =
+              skel::ring_steal(ctx, skel::replicated(replicated), tree_sum{again ? &steals : &early});
+          auto const [b, second] = skel::ring_steal(ctx, skel::on_root([&] { return std::vector{top}; }),
+                                                    tree_sum{again ? &streamed : &early});
+          auto numbers = list;
+          if (again && !same) std::ranges::reverse(numbers);
+          auto const [sorted, third] =
+              skel::divide_and_conquer(ctx, skel::replicated_problem(numbers),
+                                       merge_sort{again ? &sorts : &early}, skel::division::hypercube{});
+          merge_sort::numbers const expected{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+          if (again && *sorted == expected && a == b) ++right;
+          skel::farm(ctx, skel::indices(20), work, skel::schedule::adaptive{},
+                     [&](skel::task_id id, std::uint64_t) {
+                       if (id == 10 && !again) j.end(rank);
+                     });
+          if (!ctx.is_root()) return;
+          all = a;
+          last.set(ctx, rank, a, first);
+          for (auto const& r : {first, second, third})
+            if (r.checkpoint) restored += r.checkpoint->restored_tasks;
+        });
+        CHECK(last.attempt == losses + 1);
+        CHECK(right == 4 - losses);
+        std::uint64_t const count = same ? 256 : 128;
+        std::uint64_t sum = 0;
+        for (std::uint64_t d = 0; d <= (same ? depth : depth - 1); ++d) {
+          std::uint64_t const top = same ? depth : depth - 1,
+                              n = d == top ? 1 : std::uint64_t{1} << (top - d - 1);
+          sum += n * (d + 1) * 0x9e3779b97f4a7c15U;
+        }
+        CHECK(all == sum);
+        bool const recalled = remembers && same;
+        CHECK(steals == (recalled ? 0 : count));
+        CHECK(streamed == (recalled ? 0 : count));
+        CHECK((sorts == 0) == recalled);
+        CHECK(restored == (recalled ? 256U + 256U + 1U : 0U));
+      }
 }

@@ -30,6 +30,13 @@ void divide_member::begin(divide_actions& out) {
   advance(out);
 }
 
+void divide_member::begin_solved(divide_actions& out) {
+  begun_ = true;
+  out.push_back(tell_root{hello{groups_.config().call_hash}});
+  solutions_.keep(everybody(), out);
+  advance(out);
+}
+
 void divide_member::divided(rank_span group, divide_actions& out) {
   if (!attendance_.active()) return;
   turn_.finished({group}, out);

@@ -100,6 +100,9 @@ class divide_member {
       : groups_(config), attendance_(config.self, 0), turn_(config.self) {}
 
   void begin(divide_actions& out);
+  /// The same if this rank has the whole solution already, which is kept now. Requires a solution that goes
+  /// everywhere.
+  void begin_solved(divide_actions& out);
   /// The problems of both halves are available.
   void divided(rank_span group, divide_actions& out);
   /// The problem of this group cannot be divided.
