@@ -13,6 +13,8 @@
 #include "base/format.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "engine/context_access.hpp"
+#include "engine/engine.hpp"
 #include "program/option_rows.hpp"
 #include "program/paths.hpp"
 #include "program/run_files.hpp"
@@ -201,7 +203,7 @@ struct session::impl {
       : ctx(in),
         options(std::move(with)),
         name(std::move(program)),
-        signals(options.time_limit),
+        signals(options.time_limit, ctx.attempt()),
         stop_context(signals->token(), [this] { ctx.request_stop(); }),
         live(ctx, options, name) {}
 
@@ -234,7 +236,13 @@ session::session(context& ctx, std::string name, run_options options) {
   impl_ = std::make_unique<impl>(ctx, std::move(name), std::move(options));
 }
 
-session::~session() = default;
+session::~session() {
+  auto& engine = detail::context_access::engine_of(impl_->ctx);
+  std::unique_lock lock(engine.mutex());
+  bool const again = engine.farewell().view_ended();
+  lock.unlock();
+  if (again) impl_->signals.keep();
+}
 
 run_options const& session::options() const { return impl_->options; }
 

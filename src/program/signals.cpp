@@ -44,7 +44,7 @@ bool is_ignored(int number) noexcept {
 std::array<bool, watched.size()> const ignored_from_the_start = {
     is_ignored(watched[0]), is_ignored(watched[1]), is_ignored(watched[2])};
 
-using clock = std::chrono::steady_clock;
+using clock = stop_signals::clock;
 
 int milliseconds_until(std::optional<clock::time_point> deadline) {
   if (!deadline) return -1;
@@ -52,10 +52,11 @@ int milliseconds_until(std::optional<clock::time_point> deadline) {
   return static_cast<int>(std::clamp<long long>(left, 0, INT_MAX));
 }
 
-std::optional<clock::time_point> deadline_after(std::optional<std::chrono::duration<double>> limit) {
+std::optional<clock::time_point> deadline_of(std::optional<std::chrono::duration<double>> limit,
+                                             clock::time_point since) {
   constexpr std::chrono::duration<double> a_century{3.2e9};
   if (!limit || *limit >= a_century) return std::nullopt;
-  return clock::now() + std::chrono::duration_cast<clock::duration>(*limit);
+  return since + std::chrono::duration_cast<clock::duration>(*limit);
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ struct stop_signals::impl {
   }
 };
 
-stop_signals::stop_signals(std::optional<std::chrono::duration<double>> time_limit)
+stop_signals::stop_signals(std::optional<std::chrono::duration<double>> time_limit, clock::time_point since)
     : impl_(std::make_unique<impl>()) {
   if (::pipe2(impl_->pipe.data(), O_CLOEXEC) != 0)
     throw std::system_error(errno, std::generic_category(), "pipe");
@@ -103,7 +104,7 @@ stop_signals::stop_signals(std::optional<std::chrono::duration<double>> time_lim
     for (int const end : impl_->pipe) ::close(end);
     throw std::logic_error("stop_signals: one at a time");
   }
-  impl_->deadline = deadline_after(time_limit);
+  impl_->deadline = deadline_of(time_limit, since);
   impl_->watcher = std::thread([this] { impl_->watch(); });
   for (std::size_t i = 0; i < watched.size(); ++i) {
     ::sigaction(watched[i], nullptr, &impl_->former[i]);

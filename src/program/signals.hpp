@@ -17,7 +17,10 @@ namespace skel::program {
 /// per process; the destructor restores the previous handlers.
 class stop_signals {
  public:
-  explicit stop_signals(std::optional<std::chrono::duration<double>> time_limit = std::nullopt);
+  using clock = std::chrono::steady_clock;
+  /// The time limit counts from `since`.
+  explicit stop_signals(std::optional<std::chrono::duration<double>> time_limit = std::nullopt,
+                        clock::time_point since = clock::now());
   ~stop_signals();
   stop_signals(stop_signals const&) = delete;
   stop_signals& operator=(stop_signals const&) = delete;
@@ -34,10 +37,18 @@ class stop_signals {
 /// The stop_signals of this process, which ranks that are its threads share.
 class signals_of_process {
  public:
-  explicit signals_of_process(std::optional<std::chrono::duration<double>> time_limit) {
+  /// `attempt`: at the program's body. The time limit counts from the first one.
+  explicit signals_of_process(std::optional<std::chrono::duration<double>> time_limit, int attempt = 1) {
     std::lock_guard const lock(mutex);
+    if (attempt == 1) began = stop_signals::clock::now();
     signals_ = current.lock();
-    if (!signals_) current = signals_ = std::make_shared<stop_signals>(time_limit);
+    if (!signals_) current = signals_ = std::make_shared<stop_signals>(time_limit, began);
+    kept.reset();
+  }
+  /// The body is about to run again: what has requested a stop holds then, too, and signals in between count.
+  void keep() const {
+    std::lock_guard const lock(mutex);
+    kept = signals_;
   }
   ~signals_of_process() {
     std::lock_guard const lock(mutex);  // the next ones begin when these have ended
@@ -50,6 +61,8 @@ class signals_of_process {
  private:
   static inline std::mutex mutex;
   static inline std::weak_ptr<stop_signals> current;
+  static inline std::shared_ptr<stop_signals> kept;
+  static inline stop_signals::clock::time_point began;
   std::shared_ptr<stop_signals> signals_;
 };
 

@@ -42,6 +42,44 @@ TEST_CASE("SIGINT, SIGTERM and SIGUSR1 request a stop") {
   }
 }
 
+TEST_CASE("signals and the time limit hold when the body runs again") {
+  using skel::program::signals_of_process;
+  using seconds = std::chrono::duration<double>;
+  auto* const former = handler_of(SIGTERM);
+  {
+    signals_of_process const first(std::nullopt);
+    first.keep();
+  }
+  std::raise(SIGTERM);  // before the next attempt begins
+  {
+    signals_of_process const second(std::nullopt, 2);
+    CHECK(stops_within(second->token(), 5s));
+    CHECK(second->reason() == "SIGTERM");
+  }
+  CHECK(handler_of(SIGTERM) == former);
+  {
+    signals_of_process const first(seconds(0.05));
+    first.keep();
+  }
+  std::this_thread::sleep_for(100ms);
+  signals_of_process const second(seconds(0.05), 2);
+  CHECK(stops_within(second->token(), 5s));
+  CHECK(second->reason() == "the time limit");
+}
+
+TEST_CASE("the time limit counts from the first attempt") {
+  using skel::program::signals_of_process;
+  using seconds = std::chrono::duration<double>;
+  { signals_of_process const first(seconds(1)); }
+  std::this_thread::sleep_for(1s);
+  {
+    signals_of_process const second(seconds(1), 2);
+    CHECK(stops_within(second->token(), 900ms));
+  }
+  signals_of_process const other(seconds(1000));
+  CHECK_FALSE(other->token().stop_requested());
+}
+
 TEST_CASE("the previous handlers are restored") {
   auto* const ours = +[](int) {};
   auto* const former = std::signal(SIGTERM, ours);
