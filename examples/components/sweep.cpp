@@ -45,6 +45,12 @@ swept sweep(skel::context& ctx, components_job job, skel::any_division const& ki
             std::string const& samples, int repetitions) {
   swept last;
   bool first = true;
+  // Written at the end: after the loss of the root, all sizes are measured again.
+  std::vector<std::pair<skel::report, skel::observe::problem_size>> measured;
+  auto const append = [&] {
+    for (auto const& [run, sizes] : measured)
+      skel::observe::append_sample(samples, "skel-components", run, sizes);
+  };
   if (ctx.is_root()) fmt::print("{:>9} {:>9} {:>12} s\n", "nodes", "edges", "median");
   for (std::uint64_t const scale : {1, 64})
     for (std::uint64_t const n : {4000, 8000, 16000, 32000})
@@ -55,11 +61,11 @@ swept sweep(skel::context& ctx, components_job job, skel::any_division const& ki
         std::vector<double> seconds;
         for (int i = 0; i < repetitions; ++i) {
           if (!first && ctx.is_root() && !samples.empty())
-            skel::observe::append_sample(samples, "skel-components", last.run, sizes_of(job, last.edges));
+            measured.emplace_back(last.run, sizes_of(job, last.edges));
           first = false;
           last = {connect(ctx, graph, job, kind).run, job.nodes, spec.edges};
           seconds.push_back(last.run.seconds);
-          if (last.run.stopped_early) return last;
+          if (last.run.stopped_early) return append(), last;
           if (ctx.size() == 1 && kind.which() != skel::any_division::kind::embarrassing)
             measure_parts(last.run, job, graph, static_cast<unsigned>(last.run.threads_per_rank));
         }
@@ -70,6 +76,7 @@ swept sweep(skel::context& ctx, components_job job, skel::any_division const& ki
           std::fflush(stdout);
         }
       }
+  append();
   return last;
 }
 

@@ -66,6 +66,8 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
         check_outputs(options);
         check_own_outputs(app, info.outputs);
       });
+      if (ctx.is_root() && ctx.attempt() > 1 && !options.quiet)  // what the lost root has printed comes again
+        fmt::print("attempt {}\n", ctx.attempt());
       session self(ctx, info.name, static_cast<run_options const&>(options));
       code = self.finish(in_one_line([&] { return body(ctx, options); }));
     }
