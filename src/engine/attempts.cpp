@@ -59,6 +59,7 @@ attempts_end run_attempts(
     bool const quiet = engine->options().quiet;
     auto const before = job->now().members;
     auto const known = engine->losses();
+    if (memory) memory->root_lost(before.front(), engine->peers().is_lost_from_outside(0));
     engine.reset();
     if (!job->enter_next()) {
       std::fprintf(stderr, "%s: rank %d was silent for too long: the other ranks have gone on without it\n",

@@ -1,5 +1,8 @@
 #include "remembered_results.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace skel::detail {
 
 namespace {
@@ -29,6 +32,21 @@ std::vector<remembered_results::piece const*> remembered_results::of(run_key cal
   std::vector<piece const*> found;
   for (auto const& p : pieces_)
     if (p.call == call && p.hash == hash) found.push_back(&p);
+  return found;
+}
+
+void remembered_results::root_lost(int rank_in_job, bool from_outside) {
+  auto last = std::exchange(root_, std::nullopt);
+  if (!last || last->rank_in_job != rank_in_job) return;
+  last->from_outside = from_outside;
+  lost_roots_.push_back(*std::move(last));
+}
+
+std::vector<remembered_results::root_tasks> remembered_results::ran_on_roots(run_key call,
+                                                                             std::uint64_t hash) const {
+  std::vector<root_tasks> found;
+  std::ranges::copy_if(lost_roots_, std::back_inserter(found),
+                       [&](auto const& r) { return r.call == call && r.hash == hash; });
   return found;
 }
 

@@ -49,7 +49,11 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   if (!is_root()) return;
   roll_.emplace(all_ranks(), call_.hash());
   if (setup_.checks_ranks(engine_.options().check.tasks)) rank_check_.emplace(work);
-  root_role_.emplace(setup_.root_config(call_.hash(), in_place_, sink_.restored_tasks()));
+  auto config = setup_.root_config(call_.hash(), in_place_, sink_.restored_tasks());
+  if (setup_.recalls && engine_.job.memory)
+    for (auto& r : engine_.job.memory->ran_on_roots(entry_.key, call_.hash()))
+      config.former_roots.push_back({-1 - r.rank_in_job, std::move(r.running), r.from_outside});
+  root_role_.emplace(std::move(config));
   resize_window();
 }
 
@@ -96,6 +100,21 @@ void farm_run::remember(range_list const& ranges, std::span<std::byte const> pac
     engine_.job.memory->add(entry_.key, call_.hash(), ranges, packed);
 }
 
+// A task that ends each root would end one rank per attempt. After the first one, the rank that would be the
+// next root hears what this one runs.
+void farm_run::tell_successor() {
+  if (!is_root() || !setup_.recalls) return;
+  int next = 1;
+  while (next < all_ranks() && entry_.has_lost(next)) ++next;
+  if (next < all_ranks()) send(next, role::farm::begins{member_.held().running(), {}});
+}
+
+void farm_run::hear_root(range_list const& running) {
+  if (engine_.job.memory)
+    engine_.job.memory->root_runs(
+        {entry_.key, call_.hash(), running, engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_))});
+}
+
 // --- compute threads
 
 bool farm_run::find_work(unsigned thread) {
@@ -117,6 +136,7 @@ void farm_run::after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock
 // may run on two ranks, since another rank's result might be stored at the same time.
 void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto q = threads_at_work_.take(thread, in_place_ && !root_role_->may_run_twice());
+  tell_successor();
   lock.unlock();
   double const begin = now();
   threads_at_work_.run(q, {rank_, thread, threads_, engine_.place.device(thread)}, draining_, [this] {
@@ -128,7 +148,11 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   double const busy = threads_at_work_.take_busy(thread);
   measures_[thread].busy += busy;
   member_.measured(setup_.cost_of({q.range.first, q.done, q.range.stride}, work_), busy);
-  if (!over_) return hand_in(thread, std::move(q));
+  if (!over_) {
+    hand_in(thread, std::move(q));
+    if (member_.held().running().empty()) tell_successor();
+    return;
+  }
   // The call has failed, and no role takes the results: only the same call in the next attempt may.
   if (is_root() || q.done == 0 || q.error || !setup_.remembers) return;
   q.batch.ranges = {q.range.take_front(q.done)};
@@ -275,6 +299,8 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
 // The only place that decides which role answers a message.
 void farm_run::route(int from, message const& m, result_batch& batch, actions& out) {
   if (moves_the_run(m)) last_moved_ = now();
+  if (auto const* const b = std::get_if<role::farm::begins>(&m); b != nullptr && !is_root())
+    return hear_root(b->running);
   if (!is_root() || !for_root_role(m)) {
     member_.on(from, m, out);
     if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();

@@ -66,6 +66,8 @@ class farm_run final : public farm_call<farm_protocol> {
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
   void remember(range_list const& ranges, std::span<std::byte const> packed);
+  void tell_successor();
+  void hear_root(range_list const& running);
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] result_batch unpack(int from, message& m, std::span<std::byte const> body,

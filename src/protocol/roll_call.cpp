@@ -14,7 +14,10 @@ using status = outcome::status;
 
 std::string text_of(blamed const& b) {
   std::string names;
-  for (rank_id const r : b.ranks) names += (names.empty() ? "" : ", ") + std::to_string(r);
+  for (rank_id const r : b.ranks) {
+    names += names.empty() ? "" : ", ";
+    names += r < 0 ? std::to_string(-1 - r) + " (root of an earlier attempt)" : std::to_string(r);
+  }
   return (b.text.empty() ? "it" : b.text) + " was running on each of the lost ranks " + names;
 }
 

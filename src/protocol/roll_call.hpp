@@ -18,7 +18,8 @@ struct addressed {
 };
 using call_messages = std::vector<addressed>;
 
-/// Says on which lost ranks the blamed work was running.
+/// Says on which lost ranks the blamed work was running. -1 - r: rank r of the job, the root of an earlier
+/// attempt.
 [[nodiscard]] std::string text_of(blamed const& b);
 
 /// The root's counterpart of the ranks' attendance. Once the run is done or has failed, it tells

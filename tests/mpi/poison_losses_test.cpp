@@ -49,6 +49,27 @@ TEST_CASE("the root does not run it when it is the only rank left") {
   ends_with_the_task("blocks", "streamed", "crash", 3);
 }
 
+TEST_CASE("a task that ends root after root is named, before it ends all ranks") {
+  for (auto const* how : {"blocks", "guided", "first-come", "ring"})
+    for (auto const* way : {"crash", "abort"}) {
+      INFO(how << ", " << way);
+      auto const e = run(how, "streamed", way, "roots", 5);
+      CAPTURE(e.out, e.errors);
+      CHECK(e.code == 1);
+      auto const named = [](std::string const& line) {
+        return line.starts_with("mpi_poison_losses: task 0 failed on rank ") &&
+               line.find(": it was running on each of the lost ranks ") != std::string::npos;
+      };
+      CHECK(std::count_if(e.errors.begin(), e.errors.end(), named) == 1);
+      auto const again = [](std::string const& line) {
+        return line.starts_with("mpi_poison_losses: lost the root ");
+      };
+      auto const roots = std::count_if(e.errors.begin(), e.errors.end(), again);
+      CHECK(roots >= 1);  // the first one says to no rank what it runs
+      CHECK(roots <= 2);
+    }
+}
+
 TEST_CASE("concentrated results reveal less, so one more rank is lost") {
   ends_with_the_task("guided", "concentrated", "crash", 5);
 }

@@ -54,9 +54,12 @@ void farm_book::push(farm_actions& out) {
 
 void farm_book::deal(farm_actions& out) {
   if (!tasks.source_ended() || !dealer.may_deal()) return;
-  dealer.pool().restored(tasks.recorded().count());
-  dealer.deal(tasks.missing(), decided_);
+  auto const suspects = losses.suspect_roots(tasks);
+  again += suspects.count();
+  dealer.pool().restored(tasks.recorded().count() + suspects.count());  // they do not come from the pool
+  dealer.deal(tasks.missing(suspects), decided_);
   give(out);
+  give_suspects(out);
   serve_all(out);
 }
 

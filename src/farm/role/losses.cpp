@@ -6,6 +6,7 @@ farm_losses::farm_losses(farm_root_config const& config)
     : root_(config.root),
       blames_(config.most_losses > 0),
       directs_(config.directs()),
+      roots_(config.former_roots),
       stock_(config.ranks),
       begun_(config.ranks),
       suspects_(config.most_losses) {}
@@ -18,6 +19,20 @@ void farm_losses::claim(range_list const& tasks) {
 void farm_losses::lost(rank_id rank) {
   stock_.lost(rank);
   stock_.again_soon();
+}
+
+task_set farm_losses::suspect_roots(task_progress const& tasks) {
+  task_set suspected;
+  if (!blames_) return suspected;
+  for (auto const& root : roots_) {
+    if (root.from_outside) suspects_.from_outside(root.name);
+    for (auto const& r : tasks.not_recorded(root.running))
+      for (std::uint64_t k = 0; k < r.count; ++k) {
+        suspected.insert(r[k]);
+        suspects_.add(r[k], root.name, false);
+      }
+  }
+  return suspected;
 }
 
 void farm_losses::take_stock(compute_ranks const& ranks, farm_actions& out) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tuple>
+#include <vector>
 
 #include "farm/role/action.hpp"
 #include "farm/role/begun_tasks.hpp"
@@ -36,6 +37,8 @@ class farm_losses {
     std::uint64_t suspects = 0;
   };
   [[nodiscard]] found finish_round(task_progress const& tasks, compute_ranks const& ranks);
+  /// Suspects the tasks without result that ended roots of earlier attempts, and returns them.
+  [[nodiscard]] task_set suspect_roots(task_progress const& tasks);
 
   [[nodiscard]] stock_taking& stock() { return stock_; }
   [[nodiscard]] stock_taking const& stock() const { return stock_; }
@@ -52,6 +55,7 @@ class farm_losses {
   rank_id root_ = 0;
   bool blames_ = false;
   bool directs_ = false;
+  std::vector<former_root> roots_;
   stock_taking stock_;
   begun_tasks begun_;
   role::suspects<task_id> suspects_;

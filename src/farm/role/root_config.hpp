@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "protocol/outcome.hpp"
 #include "protocol/task_costs.hpp"
@@ -23,6 +24,14 @@ struct farm_task_list {
   /// before all living ranks have.
   bool recalled = false;
   range_list restored{};  ///< tasks with results from the earlier run; they are not given
+};
+
+/// A rank that was the root in an earlier attempt at the run, and was lost.
+struct former_root {
+  rank_id name = 0;      ///< negative: -1 less its number in the job
+  range_list running{};  ///< tasks that it ran then
+  bool from_outside = false;
+  friend bool operator==(former_root const&, former_root const&) = default;
 };
 
 struct farm_audit_config {
@@ -49,6 +58,7 @@ struct farm_root_config {
   std::uint64_t call_hash = 0;
   /// The run ends with an error when this many lost ranks were running the same task; 0: never.
   unsigned most_losses = 0;
+  std::vector<former_root> former_roots{};
   error_policy on_error{};
   farm_audit_config audit{};
 
