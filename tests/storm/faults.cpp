@@ -274,7 +274,6 @@ std::vector<fault> all_faults() {
   add(never("ring_steal: loans are not paid back", steal<role::steal::paid>()));
   add(flipped("ring_steal: a loan's result is wrong", 1, steal<role::steal::paid>()));
   add(never("ring_steal: nobody says what it holds", steal<role::steal::held>()));
-  add(never("ring_steal: thieves get no answer", steal<role::steal::nothing>()));
 
   // divide_and_conquer.
   add(never("divide: problems are lost", divide<role::divide_say::problem>()));
