@@ -68,6 +68,7 @@ void peers::forget_loss(int rank) {
   losses_.erase(rank);
   lost_outside_.erase(rank);
   disks_.set_lost(rank, false);
+  if (wires_.may_call()) wires_.send_anyway(rank);  // what waits for it, which nothing else may release
 }
 
 // The root sends its view of a rank to the living ranks.
