@@ -29,10 +29,11 @@ disk_service::disk_service(int rank, std::vector<int> ranks, int ranks_of_job, h
       host_(with_memory(std::move(host), kept_->memory)),
       reachable_(reachable),
       outbox_(std::move(wake)),
-      lost_(ranks_.size()),
+      lost_(ranks_.empty() ? static_cast<std::size_t>(ranks_of_job) : ranks_.size()),
       server_(host_, outbox_) {}
 
 std::optional<int> disk_service::rank_of(int in_job) const {
+  if (ranks_.empty()) return in_job;
   auto const at = std::ranges::find(ranks_, in_job);
   return at != ranks_.end() ? std::optional(static_cast<int>(at - ranks_.begin())) : std::nullopt;
 }

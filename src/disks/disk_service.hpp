@@ -25,15 +25,18 @@ namespace skel::detail {
 /// the engine's lock.
 class disk_service {
  public:
-  /// `ranks`: the number of each rank in the job, which has `ranks_of_job`. `reachable`: whether ranks can
-  /// send requests to each other at any time. `wake` asks the engine to send messages.
+  /// `ranks`: the number of each rank in the job, which has `ranks_of_job`; empty: all are left, in their
+  /// order. `reachable`: whether ranks can send requests to each other at any time. `wake` asks the engine
+  /// to send messages.
   disk_service(int rank, std::vector<int> ranks, int ranks_of_job, host_info host,
                std::shared_ptr<kept_disks> kept, bool reachable, std::function<void()> wake);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return static_cast<int>(lost_.size()); }
   [[nodiscard]] int ranks_of_job() const { return ranks_of_job_; }
-  [[nodiscard]] int in_job(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int in_job(int rank) const {
+    return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)];
+  }
   /// The rank with this number in the job; empty: it was lost in an earlier attempt.
   [[nodiscard]] std::optional<int> rank_of(int in_job) const;
   [[nodiscard]] host_info const& own() const { return host_; }

@@ -35,9 +35,12 @@ std::string host_name_of(context_options const& options, std::string found, int 
   return found;
 }
 
-std::vector<int> ranks_in_job(transport::transport const& carrier) {
-  std::vector<int> all(static_cast<std::size_t>(carrier.size()));
-  for (std::size_t r = 0; r < all.size(); ++r) all[r] = carrier.in_job(static_cast<int>(r));
+// Empty: all of the job's ranks are left. They may be many.
+std::vector<int> ranks_in_job(transport::transport& carrier) {
+  std::vector<int> all;
+  if (carrier.size() == carrier.below().size()) return all;
+  all.reserve(static_cast<std::size_t>(carrier.size()));
+  for (int r = 0; r < carrier.size(); ++r) all.push_back(carrier.in_job(r));
   return all;
 }
 
