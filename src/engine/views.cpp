@@ -15,9 +15,9 @@ namespace skel::detail {
 namespace {
 
 using view_number = std::uint32_t;
-constexpr view_number control = 0;  // in place of a view: a message about views
-constexpr double tick_seconds = 0.05;
-constexpr double look_seconds = 1e-3;  // between two looks at the processes
+constexpr view_number control = 0;          // in place of a view: a message about views
+constexpr double agreement_seconds = 0.05;  // a tick of the agreement
+constexpr double look_seconds = 1e-3;       // between two looks at the processes
 // Kinds of messages about a view, besides those of the agreement.
 constexpr std::byte alive{255};  // this rank will enter it
 constexpr std::byte ends{254};   // the processes of some ranks have ended
@@ -40,7 +40,7 @@ bool is_member(role::view const& v, int rank) {
   return std::binary_search(v.members.begin(), v.members.end(), rank);
 }
 
-unsigned ticks(double seconds) { return static_cast<unsigned>(std::lround(seconds / tick_seconds)); }
+unsigned ticks(double seconds) { return static_cast<unsigned>(std::lround(seconds / agreement_seconds)); }
 
 void put_number(view_number n, transport::packet& what) { what.prepend(std::as_bytes(std::span(&n, 1))); }
 
@@ -138,7 +138,7 @@ void job_wires::do_due(double t) {
   last_look_ = t;
   if (ended_) learn_ends(ended_(), false);
   if (ended_elsewhere_) look_elsewhere();
-  if (t - last_tick_ < tick_seconds) return;
+  if (t - last_tick_ < agreement_seconds) return;
   last_tick_ = t;
   role::view_messages out;
   if (restarts_) agreement_.tick(out);
