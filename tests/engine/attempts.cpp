@@ -128,7 +128,10 @@ TEST_CASE("what the other ranks computed for a root that died is not computed ag
       CHECK(again <= (remembers ? tasks - 300 : tasks));
       if (!remembers) CHECK(again >= tasks);
       auto const& restored = last.report.checkpoint;
-      CHECK((restored ? restored->restored_tasks : 0) == (remembers ? tasks - again : 0));
+      auto const known = restored ? restored->restored_tasks : 0;
+      CHECK((known > 0) == remembers);
+      CHECK(known <= tasks);
+      CHECK(known + again >= tasks);  // a late task may run twice
     }
 }
 

@@ -403,7 +403,7 @@ TEST_CASE("the calls that have ended are restored, and the one in progress goes 
           c.event = [&, attempt = ctx.attempt()](int place, std::uint64_t n) {
             if (place != 0) return;
             if (attempt == 2 && first_step == 0) first_step = n + 1;
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
             if (n == 20) die_in(2);
           };
           return skel::bsp(ctx, c, skel::bsp_options{.checkpoint = checkpoint});
