@@ -62,7 +62,7 @@ class signals_of_process {
   static inline std::mutex mutex;
   static inline std::weak_ptr<stop_signals> current;
   static inline std::shared_ptr<stop_signals> kept;
-  static inline stop_signals::clock::time_point began;
+  static inline auto began = stop_signals::clock::now();  // the program may first get here in a later attempt
   std::shared_ptr<stop_signals> signals_;
 };
 
