@@ -209,7 +209,10 @@ void call_table::on_control(int from, std::span<std::byte const> body) {
   switch (what) {
     case call_failed: {
       call_failure failure{call};
-      failure.what = static_cast<call_failure::kind>(bytes::get_varint(body));
+      auto const kind = bytes::get_varint(body);
+      if (kind > static_cast<unsigned>(call_failure::kind::lost_root))
+        throw protocol_error("unknown failure from rank " + std::to_string(from));
+      failure.what = static_cast<call_failure::kind>(kind);
       failure.out_of_step = bytes::get_varint(body) != 0;
       failure.text = bytes::get_text(body);
       // Ranks of the team may join the call after they have heard that its root lives.
