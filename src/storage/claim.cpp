@@ -31,7 +31,7 @@ constexpr auto claim_beat = std::chrono::seconds(2);
 constexpr auto claim_patience = 3 * claim_beat;
 // A job that is started again at once may meet the last process of its predecessor.
 constexpr auto last_breath = std::chrono::seconds(3);
-// One that was left out has had the time in which the others agreed on that.
+// It has had time already: the others have agreed to go on without it.
 constexpr auto last_breath_left_out = std::chrono::milliseconds(300);
 constexpr auto look_again = std::chrono::milliseconds(100);
 

@@ -167,7 +167,7 @@ std::vector<fault> all_faults() {
   auto const add = [&all](fault f) { all.push_back(std::move(f)); };
 
   // Views and attempts.
-  add(never("views: nobody is asked for a promise", about_views<views::prepare>()));
+  add(never("views: no rank is asked for a promise", about_views<views::prepare>()));
   add(never("views: no promise is given", about_views<views::promise>()));
   add(never("views: nothing is proposed", about_views<views::propose>()));
   add(never("views: no proposal is accepted", about_views<views::accept>()));
@@ -258,7 +258,7 @@ std::vector<fault> all_faults() {
   add(flipped("farm: a result is wrong", 2, farm<role::farm::results>()));
   add(once_lost("farm: stolen tasks are lost", 1, farm<role::farm::give>()));
   add(never("farm: ranks do not say what they hold", farm<role::farm::stock>()));
-  add(never("farm: nobody takes stock", farm<role::farm::take_stock>()));
+  add(never("farm: no stock is taken", farm<role::farm::take_stock>()));
   add(altered<role::farm_message, role::farm::stock>("farm: ranks claim tasks that they do not hold",
                                                      [](auto& m) {
                                                        m.held = {{0, 1000, 1}};
@@ -273,7 +273,7 @@ std::vector<fault> all_faults() {
   // ring_steal.
   add(never("ring_steal: loans are not paid back", steal<role::steal::paid>()));
   add(flipped("ring_steal: a loan's result is wrong", 1, steal<role::steal::paid>()));
-  add(never("ring_steal: nobody says what it holds", steal<role::steal::held>()));
+  add(never("ring_steal: no rank says what it holds", steal<role::steal::held>()));
 
   // divide_and_conquer.
   add(never("divide: problems are lost", divide<role::divide_say::problem>()));

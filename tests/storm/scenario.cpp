@@ -120,7 +120,7 @@ class job {
     if (any_good && completions_.empty())
       throw violation("ranks end with code 0, but no root has all results");
     if (any_lives && !any_good && !any_line()) throw violation("the job fails, but no rank says why");
-    // A root that was left by the others may have had all results before.
+    // The others may have left a root that already had all results.
     for (std::size_t i = 1; i < completions_.size(); ++i)
       if (completions_[i].attempt <= completions_[i - 1].attempt)
         throw violation("a root ends the body after another has done so in a later attempt");
