@@ -42,8 +42,7 @@ collective_run::collective_run(context& ctx, call_options const& options, std::s
       measures_(entry_, threads_,
                 engine_.options().trace.on && options.observed && context_access::is_observed(ctx)),
       progress_(engine_, options.label, is_root() && options.observed && context_access::is_observed(ctx)),
-      waiting_(engine_),
-      began_(last_moved_) {
+      waiting_(engine_) {
   if (options.observed) engine_.say_warnings();
 }
 
@@ -128,7 +127,7 @@ void collective_run::work(unsigned thread) {
 
 bool collective_run::remembers_value(std::size_t bytes) const {
   return !is_root() && engine_.job.memory && context_access::is_observed(entry_.ctx) &&
-         remembered_results::pays(bytes, now() - began_);
+         remembered_results::pays(bytes, now() - measures_.began());
 }
 
 void collective_run::remember_value(std::uint64_t tasks, std::span<std::byte const> value) {

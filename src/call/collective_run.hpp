@@ -134,8 +134,6 @@ class collective_run : public run {
 
  private:
   void open();
-
-  double const began_;
 };
 
 }  // namespace skel::detail
