@@ -28,12 +28,7 @@ namespace {
 constexpr std::uint64_t tasks = 400;
 std::uint64_t work(std::uint64_t i) {
   std::this_thread::sleep_for(std::chrono::microseconds(200));
-  return (i + 1) * 0x9e3779b97f4a7c15U;
-}
-std::uint64_t right_sum() {
-  std::uint64_t sum = 0;
-  for (std::uint64_t i = 0; i < tasks; ++i) sum += (i + 1) * 0x9e3779b97f4a7c15U;
-  return sum;
+  return value_of(i);
 }
 
 // What the root of the last attempt has.
@@ -73,7 +68,7 @@ TEST_CASE("the root of a farm dies: the others run the body again, and have ever
       CHECK(last.attempt == 2);
       CHECK(last.size == ranks - 1);
       CHECK(last.root == 1);
-      CHECK(last.sum == right_sum());
+      CHECK(last.sum == sum_of(tasks));
       CHECK(last.report.attempt == 2);
       CHECK(last.report.lost_ranks.empty());
       REQUIRE(last.report.losses.size() == 1);
@@ -124,7 +119,7 @@ TEST_CASE("what the other ranks computed for a root that died is not computed ag
         if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
       });
       CHECK(last.attempt == 2);
-      CHECK(last.sum == right_sum());
+      CHECK(last.sum == sum_of(tasks));
       CHECK(again <= (remembers ? tasks - 300 : tasks));
       if (!remembers) CHECK(again >= tasks);
       auto const& restored = last.report.checkpoint;
@@ -193,7 +188,7 @@ TEST_CASE(
         if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
       });
       CHECK(last.attempt == losses + 1);
-      CHECK(last.sum == right_sum());
+      CHECK(last.sum == sum_of(tasks));
       if (kind != 1) CHECK(again < tasks);  // what the second root computed in the first attempt is lost
     }
 }
@@ -218,7 +213,7 @@ TEST_CASE("results of another call are not taken for those of this one") {
         });
     if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
   });
-  CHECK(last.sum == right_sum());
+  CHECK(last.sum == sum_of(tasks));
   CHECK(again >= tasks);
 }
 
@@ -248,7 +243,7 @@ TEST_CASE("a silent root is left by a majority, and a minority gives up") {
       if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
     });
     CHECK(last.attempt == (dead == 1 ? 2 : 0));
-    if (dead == 1) CHECK(last.sum == right_sum());
+    if (dead == 1) CHECK(last.sum == sum_of(tasks));
     for (int r = dead; r < 5; ++r) CHECK(j.codes[static_cast<std::size_t>(r)] == (dead == 1 ? 0 : 1));
   }
 }
@@ -279,7 +274,7 @@ TEST_CASE("ends that one rank has noticed on another host are certain for all") 
           });
       if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
     });
-    CHECK(last.sum == right_sum());
+    CHECK(last.sum == sum_of(tasks));
     CHECK(last.attempt == 2);
     CHECK(last.root == dead);
     CHECK(last.size == 5 - dead);
@@ -360,7 +355,7 @@ TEST_CASE("results that wait to be sent are remembered, and those of tasks that 
       if (ctx.is_root()) last.set(ctx, rank, sum, report.report);
     });
     CHECK(last.attempt == 2);
-    CHECK(last.sum == right_sum());
+    CHECK(last.sum == sum_of(tasks));
     CHECK(again == own);
   }
 }
@@ -385,9 +380,7 @@ TEST_CASE("results of a team are not taken for those of another one") {
     if (ctx.is_root()) last.set(ctx, rank, sum, {});
   });
   CHECK(last.attempt == 2);
-  std::uint64_t right = 0;
-  for (std::uint64_t i = 0; i < 50; ++i) right += 2 * (i + 1) * 0x9e3779b97f4a7c15U;
-  CHECK(last.sum == right);
+  CHECK(last.sum == 2 * sum_of(50));
 }
 
 TEST_CASE("units of hosts that live on are not read again") {
@@ -551,7 +544,7 @@ TEST_CASE("values of calls that are complete are not computed again") {
         for (std::uint64_t d = 0; d <= (same ? depth : depth - 1); ++d) {
           std::uint64_t const top = same ? depth : depth - 1,
                               n = d == top ? 1 : std::uint64_t{1} << (top - d - 1);
-          sum += n * (d + 1) * 0x9e3779b97f4a7c15U;
+          sum += n * value_of(d);
         }
         CHECK(all == sum);
         bool const recalled = remembers && same;

@@ -26,6 +26,14 @@ struct rank_ended : std::runtime_error {
   rank_ended() : std::runtime_error("this rank is dead") {}
 };
 
+// The result of a task, and that of all of them together.
+inline std::uint64_t value_of(std::uint64_t task) { return (task + 1) * 0x9e3779b97f4a7c15U; }
+inline std::uint64_t sum_of(std::uint64_t tasks) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < tasks; ++i) sum += value_of(i);
+  return sum;
+}
+
 // A job whose ranks are threads. The end of one is certain at once for the others.
 class job {
  public:

@@ -35,12 +35,7 @@ std::atomic<std::uint64_t> executed[4];  // by attempt
 std::uint64_t work(std::uint64_t i) {
   ++executed[attempt_here];
   std::this_thread::sleep_for(std::chrono::microseconds(300));
-  return (i + 1) * 0x9e3779b97f4a7c15U;
-}
-std::uint64_t right_sum() {
-  std::uint64_t sum = 0;
-  for (std::uint64_t i = 0; i < tasks; ++i) sum += (i + 1) * 0x9e3779b97f4a7c15U;
-  return sum;
+  return value_of(i);
 }
 
 // What the root of the last attempt has.
@@ -94,7 +89,7 @@ outcome farm(job& j, test::temporary_directory const& root, skel::checkpoint_opt
         skel::farm_options{.checkpoint = options});
     if (ctx.is_root()) last = {ctx.attempt(), rank, sum, {}, report};
   });
-  CHECK(last.sum == right_sum());
+  CHECK(last.sum == sum_of(tasks));
   return last;
 }
 
@@ -173,7 +168,7 @@ TEST_CASE("the ranks find their own disks again, and the code repairs the shards
     restored = first.checkpoint->restored_tasks;
     sums = sum;
   });
-  CHECK(sums == 2 * right_sum());
+  CHECK(sums == 2 * sum_of(tasks));
   CHECK(restored == tasks);
   CHECK(executed[2] <= tasks);
   auto const holds = [&](char const* disk) { return !std::filesystem::is_empty(root.file(disk)); };
@@ -260,7 +255,7 @@ TEST_CASE(
     });
     CHECK(second == 2);
     CHECK(last.attempt == (m == mode::no ? 0 : 2));
-    if (m == mode::if_there) CHECK(last.sum == right_sum());
+    if (m == mode::if_there) CHECK(last.sum == sum_of(tasks));
     CHECK(j.codes[1] == (m == mode::no ? 2 : 0));
     CHECK(j.codes[2] == j.codes[1]);
   }
@@ -429,8 +424,8 @@ TEST_CASE("the calls that have ended are restored, and the one in progress goes 
             },
             skel::farm_options{.checkpoint = checkpoint});
         if (!ctx.is_root()) return;
-        CHECK(sum == right_sum());
-        CHECK(again == right_sum());
+        CHECK(sum == sum_of(tasks));
+        CHECK(again == sum_of(tasks));
         counted = found.value;
         last.attempt = ctx.attempt();
         last.report = found.report;

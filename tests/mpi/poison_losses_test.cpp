@@ -14,6 +14,14 @@ test::ended run(std::string const& how, std::string const& results, std::string 
   return test::run_with_deaths(command, ranks);
 }
 
+auto times_named(test::ended const& e, int task) {
+  auto const begin = "mpi_poison_losses: task " + std::to_string(task) + " failed on rank ";
+  return std::count_if(e.errors.begin(), e.errors.end(), [&](std::string const& line) {
+    return line.starts_with(begin) &&
+           line.find(": it was running on each of the lost ranks ") != std::string::npos;
+  });
+}
+
 // Open MPI may add lines of its own about a rank that aborts.
 void ends_with_the_task(std::string const& how, std::string const& results, std::string const& way,
                         int ranks) {
@@ -21,11 +29,7 @@ void ends_with_the_task(std::string const& how, std::string const& results, std:
   auto const e = run(how, results, way, "escape", ranks);
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 1);
-  auto const named = [](std::string const& line) {
-    return line.starts_with("mpi_poison_losses: task 37 failed on rank ") &&
-           line.find(": it was running on each of the lost ranks ") != std::string::npos;
-  };
-  CHECK(std::count_if(e.errors.begin(), e.errors.end(), named) == 1);
+  CHECK(times_named(e, 37) == 1);
   auto const says = [](std::string const& line) { return line.starts_with("mpi_poison_losses: "); };
   CHECK(std::count_if(e.errors.begin(), e.errors.end(), says) == 1);
 }
@@ -56,11 +60,7 @@ TEST_CASE("a task that ends root after root is named, before it ends all ranks")
       auto const e = run(how, "streamed", way, "roots", 5);
       CAPTURE(e.out, e.errors);
       CHECK(e.code == 1);
-      auto const named = [](std::string const& line) {
-        return line.starts_with("mpi_poison_losses: task 0 failed on rank ") &&
-               line.find(": it was running on each of the lost ranks ") != std::string::npos;
-      };
-      CHECK(std::count_if(e.errors.begin(), e.errors.end(), named) == 1);
+      CHECK(times_named(e, 0) == 1);
       auto const again = [](std::string const& line) {
         return line.starts_with("mpi_poison_losses: lost the root ");
       };
