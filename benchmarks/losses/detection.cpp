@@ -37,7 +37,7 @@ void watch(std::stop_token const& stop, skel::detail::engine& engine, int rank) 
     auto how = skel::loss_notice::agreed;
     {
       std::lock_guard const lock(engine.mutex());
-      if (engine.wires().lost().empty() && !engine.wires().carrier().is_over()) continue;
+      if (engine.wires().lost().empty() && !engine.farewell().view_ended()) continue;
       if (auto const losses = engine.losses(); !losses.empty()) how = losses.front().noticed;
     }
     return say("known", rank, now_ns(), ways.at(static_cast<std::size_t>(how)));
