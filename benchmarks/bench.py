@@ -10,6 +10,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,6 +22,9 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
 # For ranks that share cores.
 YIELDING = dict(ENVIRONMENT, OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
 VTK_PYTHON = "/usr/bin/python3"  # Debian's, which has python3-vtk9
+MODULES = {"vtk": (VTK_PYTHON, "vtkmodules"), "numpy": (sys.executable, "numpy"), "matplotlib": (sys.executable, "matplotlib")}
+PACKAGES = {"mpiexec": "openmpi-bin", "smpicxx": "libsimgrid-dev", "smpirun": "libsimgrid-dev", "taskset": "util-linux",
+            "vtk": "python3-vtk9", "numpy": "python3-numpy", "matplotlib": "python3-matplotlib", "xvfb-run": "xvfb xauth"}
 LONGEST_JOB = 3600  # processor seconds of another job, should this process be killed
 STYLE = ("body{font:15px sans-serif;max-width:62em;margin:2em auto;padding:0 1em}table{border-collapse:collapse;margin:1em 0}"
          "td,th{border:1px solid #ccc;padding:3px 8px;text-align:right}td:first-child,th:first-child{text-align:left}")
@@ -33,8 +37,8 @@ def fail(text):
 # --- options
 
 
-def parser(doc, repetitions=None, check=False):
-    """With `repetitions`, their default, also takes --repetitions; with `check`, also --check."""
+def parser(doc, repetitions=None, check=False, rows=False):
+    """With `repetitions`, their default, also takes --repetitions; with `check`, also --check; with `rows`, also --rows."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--bin", type=lambda path: pathlib.Path(path).resolve(), default=TOP / "build/release/bin",
                       help="directory of the programs, from: cmake --preset bench && cmake --build --preset bench")
@@ -44,7 +48,28 @@ def parser(doc, repetitions=None, check=False):
         made.add_argument("--repetitions", type=int, default=repetitions, help=f"of each measurement [{repetitions}]")
     if check:
         made.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
+    if rows:
+        made.add_argument("--rows", type=int, nargs="+", metavar="N", help="only these rows of a table; the first one is 1")
     return made
+
+
+def need(options, *programs):
+    """Ends the benchmark with one line, before it computes anything, unless these programs are there: skel's in the folder of
+    --bin, others on the PATH, and those of MODULES for Python."""
+    def there(name):
+        if name.startswith("skel-"):
+            return (options.bin / name).exists()
+        if name in MODULES:
+            python, module = MODULES[name]
+            return subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
+        return shutil.which(name) is not None
+
+    missing = [name for name in programs if not there(name)]
+    if ours := [name for name in missing if name.startswith("skel-")]:
+        fail(f"missing {', '.join(ours)} in {options.bin}: cmake --preset bench && cmake --build --preset bench")
+    if missing:
+        packages = " ".join(PACKAGES.get(name, name) for name in missing)
+        fail(f"missing {', '.join(missing)}: apt-get install --no-install-recommends {packages}")
 
 
 def finish(good, options):
@@ -105,6 +130,17 @@ def simulate_all(options, runs):
         run(options.bin / "skel-simulate", "--batch", batch.name)
 
 
+def traced(options, folder, *words):
+    """Returns the seconds that skel-raytrace needs here for each unit of a picture: the least of five runs, since other
+    processes interrupt some units for a hundred times as long."""
+    runs = []
+    for _ in range(5):
+        run(options.bin / "skel-raytrace", *words, "--unit-costs", folder / "units.csv", "--threads", 1, "--quiet", "-o",
+            folder / "picture.ppm")
+        runs.append([float(line) for line in (folder / "units.csv").read_text().split()])
+    return [min(seconds) for seconds in zip(*runs)]
+
+
 def fields(text):
     """A dictionary for each line of KEY=VALUE words."""
     lines = [line.split() for line in text.splitlines()]
@@ -133,12 +169,6 @@ def cores():
 
 def load():
     return f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-
-
-def need_vtk(*more):
-    """Ends the benchmark unless VTK's Python modules are installed."""
-    if subprocess.run([VTK_PYTHON, "-c", "import vtkmodules"], capture_output=True, check=False).returncode != 0:
-        fail(f"needs VTK: apt-get install --no-install-recommends {' '.join(['python3-vtk9', *more])}")
 
 
 # --- figures
@@ -177,6 +207,14 @@ def row(*cells):
 def head(*columns):
     row(*columns)
     print("|" + "---|" * len(columns), flush=True)
+
+
+def table(options, columns, rows):
+    """Prints the table as it is made: each of `rows` is a function that returns cells. With --rows, only those."""
+    head(*columns)
+    for number, make in enumerate(rows, 1):
+        if not options.rows or number in options.rows:
+            row(*make())
 
 
 def markdown(columns, rows):

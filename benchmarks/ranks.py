@@ -78,6 +78,7 @@ def main():
     parser = bench.parser(__doc__, repetitions=7, check=True)
     parser.add_argument("--programs", nargs="+", choices=list(JOBS), default=list(JOBS))
     options = parser.parse_args()
+    bench.need(options, *options.programs, "mpiexec", *(["skel-bench-empty-mpi"] if "skel-raytrace" in options.programs else []))
     good = True
     with tempfile.TemporaryDirectory() as folder:
         bench.head("program", "job", "two copies", "two ranks", "ratio", "target")

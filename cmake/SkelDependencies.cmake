@@ -22,9 +22,11 @@ macro(skel_inner_dependencies)
   skel_need("xxHash" libxxhash-dev xxHash MODULE)
 endmacro()
 
-macro(skel_mpi_dependencies)
+macro(skel_mpi_dependencies with_boost)
   skel_need("MPI 3.0 or later" libopenmpi-dev MPI 3.0 COMPONENTS CXX)
-  skel_need("Boost.MPI 1.74 or later" libboost-mpi-dev Boost 1.74 COMPONENTS mpi serialization)
+  if(${with_boost})
+    skel_need("Boost.MPI 1.74 or later" libboost-mpi-dev Boost 1.74 COMPONENTS mpi serialization)
+  endif()
 endmacro()
 
 #   skel_need_module(PREFIX module>=1.2 "Name for people" debian-package)

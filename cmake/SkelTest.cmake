@@ -4,7 +4,8 @@
 #                                                   campaign; SANITIZED, OPTIMISED: the one build that suffices (see
 #                                                   SKEL_TESTS_ONCE); COST: of 20 s or more, to start early
 #   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...] [THREADS 2])      one ctest test per rank count
-#   skel_losses_test(NAME [SOURCE x] COST n [LINK targets...] [LONG])     ranks of mpi_NAME (x.cpp) are killed by test_NAME
+#   skel_losses_test(NAME [SOURCE x] [SKEL target] COST n [LINK targets...] [LONG])     ranks of mpi_NAME (x.cpp) are killed by
+#                                                   test_NAME; SKEL: instead of skel::skel
 
 # One time limit for all tests, in seconds, to detect hangs: more than ten times the longest test on an idle machine (91
 # s, test_checkpoint under ASan). Campaigns, labelled "long", get ten times as much.
@@ -99,15 +100,18 @@ endfunction()
 # expensive start first. Sanitized builds build them only with the target skel_losses, because scripts/test.sh runs them
 # there only with --all.
 function(skel_losses_test name)
-  cmake_parse_arguments(arg "LONG" "COST;SOURCE" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "LONG" "COST;SOURCE;SKEL" "LINK" ${ARGN})
   if(NOT SKEL_MPI)
     return()
+  endif()
+  if(NOT arg_SKEL)
+    set(arg_SKEL skel::skel)
   endif()
   if(NOT arg_SOURCE)
     set(arg_SOURCE ${name})
   endif()
   add_executable(mpi_${name} ${arg_SOURCE}.cpp)
-  target_link_libraries(mpi_${name} PRIVATE ${arg_LINK} skel::skel skel_warnings)
+  target_link_libraries(mpi_${name} PRIVATE ${arg_LINK} ${arg_SKEL} skel_warnings)
   target_compile_options(mpi_${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # it dies at fractions of its time
   set(long)
   if(arg_LONG)

@@ -25,7 +25,7 @@ room(disks USES base transport storage)
 room(engine USES base protocol transport observe disks HEADERS context run_main run_threads)
 # Shared by the skeletons, above the engine: one call on one rank, and the user's types as bytes.
 room(call USES base protocol transport observe storage disks engine
-     HEADERS transfer transfer_traits serialization source sink worker immutable reproducible_sum eigen detail/addresses detail/fields detail/pack detail/route detail/type_names detail/contents detail/conversion
+     HEADERS transfer transfer_traits serialization source sink outcome steered worker immutable reproducible_sum exact_merges eigen detail/addresses detail/fields detail/pack detail/route detail/type_names detail/contents detail/conversion
      detail/task_function detail/deferred_packing)
 foreach(skeleton farm ring_steal multi_host bsp)
   room(${skeleton}/role USES base protocol)
@@ -35,8 +35,8 @@ room(divide_and_conquer/role USES base protocol HEADERS placement)
 room(checkpoint USES base observe storage disks engine call)
 set(below_skeletons base protocol transport observe storage disks engine call checkpoint)
 # Shared by both kinds of farms: the way of a task from the source to the sink.
-room(tasks USES ${below_skeletons} HEADERS detail/farm_work detail/result_store detail/task_store)
-room(farm USES ${below_skeletons} tasks farm/role HEADERS farm team_size sample_scaling detail/farm_adapter)
+room(tasks USES ${below_skeletons} HEADERS detail/farm_work detail/result_store detail/task_store detail/steered_book detail/steered_feed)
+room(farm USES ${below_skeletons} tasks farm/role HEADERS farm team_size task_needs sample_scaling detail/farm_adapter)
 room(team_farm USES ${below_skeletons} tasks farm farm/role team_farm/role)
 room(ring_steal USES ${below_skeletons} ring_steal/role HEADERS ring_steal detail/steal_adapter detail/steal_bound detail/steal_work)
 room(divide_and_conquer USES ${below_skeletons} divide_and_conquer/role
@@ -46,12 +46,12 @@ room(multi_host USES ${below_skeletons} multi_host/role
 room(bsp USES ${below_skeletons} bsp/role HEADERS bsp detail/bsp_adapter detail/bsp_work detail/parallel_loop)
 set(skeletons farm ring_steal divide_and_conquer multi_host bsp)
 room(broadcast USES ${below_skeletons} divide_and_conquer HEADERS broadcast detail/broadcast_adapter)
-room(gather USES ${below_skeletons} bsp broadcast HEADERS gather detail/gather_adapter)
+room(gather USES ${below_skeletons} farm bsp broadcast HEADERS gather everywhere detail/gather_adapter)
 room(user USES ${below_skeletons} ${skeletons} broadcast gather HEADERS skel)
 room(mpi USES base transport engine HEADERS mpi)
 room(sim USES base transport engine)
 room(program USES ${below_skeletons} ${skeletons} mpi user HEADERS program)
-room(tools USES ${below_skeletons} ${skeletons} divide_and_conquer/role model sim mpi program user)
+room(tools USES ${below_skeletons} ${skeletons} broadcast divide_and_conquer/role model sim mpi program user)
 
 # Returns the room of a file, given its path below include/ or src/.
 function(find_room path out)

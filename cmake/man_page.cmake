@@ -54,10 +54,10 @@ endif()
 get_filename_component(name ${PAGE} NAME_WE)
 set(command ${PAGE}.d/${name})
 file(WRITE ${command}.help "${help}")
-file(WRITE ${command} "#!/bin/sh\nexec cat '${command}.help'\n")
+file(WRITE ${command} "#!/bin/sh\nexec cat \"$0.help\"\n")
 file(CHMOD ${command} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
-execute_process(COMMAND ${HELP2MAN} --no-info --version-string=${VERSION} --name ${summary} ${include} --output ${PAGE} ${command}
-                RESULT_VARIABLE result)
+execute_process(COMMAND ${HELP2MAN} --no-info --version-string=${VERSION} --name ${summary} ${include} --output ${PAGE} ./${name}
+                WORKING_DIRECTORY ${PAGE}.d RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${HELP2MAN} ${PROGRAM}: ${result}")
 endif()

@@ -4,8 +4,8 @@ usage() {
   cat <<'TEXT'
 usage: scripts/fuzz.sh [--no-install] [SECONDS [TARGET...]]
 Builds all fuzz targets of tests/fuzz, or the named ones, with clang (build/fuzz, with AddressSanitizer and
-UndefinedBehaviorSanitizer) and runs them (nff, message, model, option, graph, labels, manifest, platform, shard, result_log,
-session, volume, specification, isosurface), for SECONDS each (default 30), starting with the corpus of earlier runs in
+UndefinedBehaviorSanitizer) and runs them (nff, message, model, commands, option, graph, labels, manifest, platform, shard,
+result_log, session, volume, specification, isosurface), for SECONDS each (default 30), starting with the corpus of earlier runs in
 build/fuzz/corpus.
 Stops with exit code 1 at the first input that crashes, hangs or takes 2 GB, and names its file.
 TEXT

@@ -65,7 +65,7 @@ as_root() {
   fi
 }
 
-# The newest of clang-format-16 … clang-format-20, or an unversioned one that is new enough (14 cannot parse skel's
+# The newest of clang-format-16 … clang-format-21, or an unversioned one that is new enough (14 cannot parse skel's
 # code).
 tool_of() {
   local name version
@@ -111,7 +111,7 @@ need_packages() {
   fi
   mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]} == 0)) && return
-  if [ "${install:-yes}" = no ]; then
+  if [ "${install:-yes}" = no ] || { [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; }; then
     echo "Missing packages. Install them with:" >&2
     echo "    apt-get install --no-install-recommends ${missing[*]}" >&2
     exit 1

@@ -13,14 +13,13 @@ usage() {
 usage: scripts/smpi.sh [--platform NAME] [--ranks N] [--tasks N] [--costs SPEC] [--schedules "A B ..."] [--no-install]
 
 Runs a farm with given task costs, without losses, twice on the same simulated cluster: with skel-simulate (skel::sim, its own
-transport), and as an MPI program (mpi_transport, Boost.MPI) under SMPI, SimGrid's simulation of MPI. Prints the virtual
-seconds of both and their ratio. docs/measurements/simulation.md explains the differences.
+transport), and as an MPI program (mpi_transport) under SMPI, SimGrid's simulation of MPI. Prints a table of
+the virtual seconds of both and their ratio. docs/measurements/simulation.md explains the differences.
   --platform     $platform; a built-in platform or a file, with a bus, a switch or a fat tree of equal machines
   --ranks        $ranks; --tasks $tasks; --costs $costs; --seed $seed; --result-bytes $bytes
   --schedules    "${schedules[*]}"; not hybrid, which would measure the power of the simulating machine
   --no-install   do not install missing Debian packages: list them and exit with code 1
-Needs SimGrid 3.32. First compiles Boost.MPI for SMPI (scripts/build-boost-mpi.sh, about 60 MB of sources), then skel.
-Build trees: build/release, build/smpi, build/boost-smpi.
+Needs SimGrid 3.32. Build trees: build/release, build/smpi.
 TEXT
 }
 # shellcheck source=scripts/lib.sh
@@ -40,17 +39,15 @@ while (($# > 0)); do
   shift
 done
 
-need_packages "${build_packages[@]}" dpkg-dev xz-utils
+need_packages "${build_packages[@]}"
 say "Building"
 build release skel-simulate skel-smpi-export
-# SMPI runs all ranks in one process, so statics of inline functions and templates would be shared. Without
-# I_MPI_NUMVERSION Boost.MPI would use the matched probe, which SMPI lacks.
-separate="-fno-gnu-unique -DI_MPI_NUMVERSION=1"
-scripts/build-boost-mpi.sh --compiler smpicxx --flags "$separate" --jobs "$(job_count)" build/boost-smpi
+# SMPI runs all ranks in one process, so statics of inline functions and templates would be shared.
+separate=-fno-gnu-unique
 if [ ! -f build/smpi/build.ninja ]; then
   # SMPI_PRETEND_CC: CMake's compiler checks have their own main.
   SMPI_PRETEND_CC=1 cmake -G Ninja -B build/smpi -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER="$(command -v smpicxx)" \
-    -D CMAKE_CXX_FLAGS="$separate" -D boost_mpi_DIR="$PWD/build/boost-smpi/cmake" -D SKEL_SIM=OFF \
+    -D CMAKE_CXX_FLAGS="$separate" -D SKEL_BOOST_MPI=OFF -D SKEL_SIM=OFF \
     -D SKEL_BUILD_TESTS=OFF -D SKEL_BUILD_EXAMPLES=OFF -D SKEL_BUILD_BENCHMARKS=ON
 fi
 cmake --build build/smpi --parallel "$(job_count)" --target skel-smpi-farm
@@ -78,7 +75,9 @@ under_smpi() { # under_smpi SCHEDULE SETTINGS...
 value_of() { tr -d ' \n' <"$1" | grep -o "\"$2\":[0-9.e+-]*" | head -n 1 | cut -d : -f 2; }
 
 say "$platform, $ranks ranks, root serves, $tasks tasks, $costs, seed $seed, results of $bytes bytes"
-printf '%-22s %10s %10s %10s %7s %7s %10s %10s\n' "schedule" "skel::sim" "SMPI" "SMPI own" ratio "own" "messages" "SMPI"
+echo
+echo "| schedule | skel::sim | SMPI | SMPI, own network | ratio | own | messages | SMPI |"
+echo "|---|---|---|---|---|---|---|---|"
 for schedule in "${schedules[@]}"; do
   build/release/bin/skel-simulate --platform "$platform" --ranks "$ranks" --tasks "$tasks" --costs $out/costs.csv \
     --schedule "$schedule" --root serves --result-bytes "$bytes" --quiet --report $out/simulate.json
@@ -88,5 +87,5 @@ for schedule in "${schedules[@]}"; do
   read -r own_word own_seconds _ < <(under_smpi "$schedule" "${own[@]}")
   if [ "$word $own_word" != "right right" ]; then fail "$schedule: wrong results under SMPI"; fi
   awk -v s="$schedule" -v a="$simulated" -v b="$seconds" -v c="$own_seconds" -v m="$messages" -v n="$smpi_messages" \
-    'BEGIN { printf "%-22s %10.4f %10.4f %10.4f %7.3f %7.3f %10d %10d\n", s, a, b, c, b / a, c / a, m, n }'
+    'BEGIN { printf "| %s | %.4f | %.4f | %.4f | %.3f | %.3f | %d | %d |\n", s, a, b, c, b / a, c / a, m, n }'
 done

@@ -36,7 +36,7 @@ while (($# > 0)); do
 done
 
 packages=(g++ cmake ninja-build libboost-serialization-dev libcli11-dev nlohmann-json3-dev libfmt-dev libpng-dev libxxhash-dev
-  nettle-dev zlib1g-dev libexpat1-dev liblz4-dev liblzma-dev libeigen3-dev catch2 procps)
+  nettle-dev zlib1g-dev libexpat1-dev liblz4-dev liblzma-dev libeigen3-dev catch2 procps python3)
 tree=build/mpi
 options=(-D SKEL_SIM=OFF)
 if [ $mpich = yes ]; then
@@ -61,7 +61,7 @@ failed=0
 tests() { # tests REGEX [option of ctest...]
   ctest --test-dir $tree --output-on-failure --no-tests=error -E '\.long$' -R "${only:-$1}" "${@:2}" || failed=1
 }
-kills='^(test_(.*_)?losses|raytrace\.(kill_picture|left_out)|tutorial\.killed_ensemble)$'
+kills='^(test_(.*_)?losses|raytrace\.(kill_picture|left_out|stop_root)|tutorial\.killed_ensemble)$'
 say "$(scripts/skel-mpiexec --explain -n 4 PROGRAM)"
 if [ -z "$only" ]; then
   say "Tests of MPI"

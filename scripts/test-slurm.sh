@@ -7,8 +7,9 @@ usage() {
 usage: scripts/test-slurm.sh [--programs DIR] [--no-install]
 
 As root, starts munged, slurmctld and slurmd on loopback, with configuration, sockets and logs of their own in a temporary
-folder, and tests: srun with PMIx and without; the loss of a rank under skel-mpiexec; the job scripts of packaging/slurm: a
-signal before the time limit, and jobs that resume after a warning, after a requeue and after the loss of a rank.
+folder, and tests: srun with PMIx and without; the loss of a rank, also of rank 0, under skel-mpiexec; the job scripts of
+packaging/slurm: a signal before the time limit, and jobs that resume after a warning, after a requeue and after the loss of a
+rank.
   --programs DIR  use the programs in DIR instead of building them
   --no-install    do not install missing Debian packages: list them and exit with code 1
 
@@ -26,7 +27,7 @@ while (($# > 0)); do
   esac
   shift
 done
-need_packages slurmctld slurmd slurm-client munge openmpi-bin
+need_packages slurmctld slurmd slurm-client munge openmpi-bin libpmix-dev # Slurm loads libpmix.so
 if [ -z "$programs" ]; then
   need_packages "${build_packages[@]}"
   build release skel-raytrace skel-search
@@ -112,34 +113,40 @@ if srun --mpi=none -n 2 skel-raytrace "${picture[@]}" -o none.ppm >none.out 2>&1
 grep -q "application appears to have been direct launched using \"srun\"" none.out
 [ ! -e none.ppm ]
 
-# kill_rank JOB RANK: kills this rank of the job a second after it was started.
+# kill_rank JOB RANK: kills this rank of the job.
 kill_rank() {
   local victim=
   find_rank() {
     local pid variables
-    for pid in $(pgrep -x 'skel-raytrace|skel-search'); do
+    for pid in $(pgrep -x skel-raytrace; pgrep -x skel-search); do
       variables=$(tr '\0' '\n' <"/proc/$pid/environ") || continue
       if grep -qx "SLURM_JOB_ID=$1" <<<"$variables" && grep -qx "PMIX_RANK=$2" <<<"$variables"; then victim=$pid; fi
     done
     [ -n "$victim" ]
   }
   until_true 30 find_rank "$@"
-  sleep 1
   kill -KILL "$victim"
 }
 
-say "skel-mpiexec in an allocation: rank 2 is killed"
-large=(--scene balls:5 --size 3000x3000 --progress never --threads 1)
+large=(--scene balls:5 --size 2000x2000 --progress never --threads 1)
 skel-raytrace "${large[@]}" -o expected.ppm
-salloc -n 3 "$source/scripts/skel-mpiexec" -n 3 skel-raytrace "${large[@]}" --report killed.json -o killed.ppm >killed.out 2>&1 &
-salloc=$!
 job_of_salloc() { job=$(squeue --noheader --format=%A) && [ -n "$job" ]; }
-until_true 30 job_of_salloc
-kill_rank "$job" 2
-wait $salloc
-cat killed.out
-cmp expected.ppm killed.ppm
-grep -q '"tasks_handed_out_again"' killed.json
+no_job() { [ -z "$(squeue --noheader)" ]; }
+for victim in 2 0; do
+  say "skel-mpiexec in an allocation: rank $victim is killed"
+  rm -f killed.* preview.ppm
+  salloc -n 3 "$source/scripts/skel-mpiexec" -n 3 skel-raytrace "${large[@]}" --preview preview.ppm --report killed.json \
+    -o killed.ppm >killed.out 2>&1 &
+  salloc=$!
+  until_true 30 job_of_salloc
+  until_true 60 test -e preview.ppm
+  kill_rank "$job" $victim
+  wait $salloc
+  cat killed.out
+  cmp expected.ppm killed.ppm
+  if [ $victim = 0 ]; then grep -q '"attempt": 2' killed.json; else grep -q '"tasks_handed_out_again"' killed.json; fi
+  until_true 30 no_job
+done
 
 say "run.sbatch: SIGUSR1 before the time limit"
 submit() { # submit SCRIPT [option of sbatch...] -- COMMAND...: its output goes to SCRIPT.out; prints the job's number
@@ -179,6 +186,6 @@ resumes warned scancel --batch --signal=USR1
 say "resume.sbatch: requeued, as after the loss of a node, and resumed"
 resumes requeued scontrol requeue
 say "resume.sbatch: a rank is killed, which ends srun, and the job is queued again and resumed"
-kill_rank_1() { kill_rank "$1" 1; }
+kill_rank_1() { sleep 1 && kill_rank "$1" 1; }
 resumes killed kill_rank_1
 say "All passed"

@@ -7,8 +7,8 @@ usage() {
   cat <<'TEXT'
 usage: scripts/test.sh [--all] [--no-install] [--help]
 
-Builds skel and runs its tests and checks; prints the seconds of each step and the slowest tests, and fails if any
-step fails:
+Builds skel and runs its tests and checks; prints the slowest tests, the seconds of each step and the end of what each
+failed test wrote, and fails if any step fails:
   build      optimised build
   release    its tests (including headers alone, compile errors, install and consume), without the unit tests that asan
              runs as well
@@ -22,7 +22,8 @@ step fails:
   docs       the documentation as a site, with its links; doxygen, warnings are errors
 
   --all         also: build and tests without MPI, the benchmarks built, ranks killed under asan, tsan
-                (ThreadSanitizer, without MPI), every parser under libFuzzer for a minute (scripts/fuzz.sh), a build of every
+                (ThreadSanitizer, without MPI), a sample of the simulated figures in docs/ made again
+                (scripts/measurements.py --check), every parser under libFuzzer for a minute (scripts/fuzz.sh), a build of every
                 file by itself with shared libraries (and install tests), long test campaigns, coverage, clang-tidy's
                 analyzer on all files, the shared libraries compared with the last release (scripts/check-abi.sh), the
                 tests of MPI under Debian's MPICH (scripts/test-mpi.sh --mpich)
@@ -101,6 +102,31 @@ build_once() {
   if [ "$all" = no ] && [ ! -f "build/$1/build.ninja" ]; then cmake --preset "$1" -D SKEL_TESTS_ONCE=ON; fi
   build "$1"
 }
+# tests PRESET OPTIONS...: ctest in that tree; what it prints stays in build/failures/ until the end if a test fails.
+tests() {
+  local log
+  log=build/failures/$(find build/failures -type f | wc -l).$1
+  ctest --test-dir "build/$1" --output-on-failure --output-log "$log" "${@:2}" && rm "$log"
+}
+# The last lines that each failed test wrote, so that the end of a long log says what is wrong.
+failures() {
+  local log
+  for log in build/failures/*; do
+    [ -f "$log" ] || continue
+    awk -v of="${log##*.}" '
+      function flush(    i) {
+        if (name != "") {
+          print "-- " name " (" of ")"
+          for (i = n > 20 ? n - 20 : 0; i < n; i++) print lines[i]
+        }
+        name = ""
+        n = 0
+      }
+      /^ *[0-9]+\/[0-9]+ Test +#/ { flush(); if (/\*\*\*/ && !/Skipped/) { sub(/^[^:]*: */, ""); name = $0 }; next }
+      /^ +Start +[0-9]+: / || /^[0-9]+% tests passed/ { flush(); next }
+      name != "" && NF { lines[n++] = $0 }' "$log"
+  done
+}
 tested_build() {
   build "$1"
   run_tests "$@"
@@ -109,7 +135,7 @@ tested_build() {
 # tests wait. (With ctest --preset, a -LE would have to match in addition to that of the preset.)
 run_tests() {
   keep_launchers_folder
-  ctest --test-dir "build/$1" --output-on-failure --no-tests=error --parallel $((2 * $(job_count))) -LE "^(${2:-long})\$"
+  tests "$1" --no-tests=error --parallel $((2 * $(job_count))) -LE "^(${2:-long})\$"
 }
 build_beside() {
   renice -n 19 "$BASHPID" >/dev/null
@@ -118,7 +144,7 @@ build_beside() {
 # These mostly wait, and use a tenth of a core.
 kills() {
   keep_launchers_folder
-  ctest --preset release --parallel $((4 * $(job_count))) -L '^kills$' --no-tests=ignore
+  tests release --parallel $((4 * $(job_count))) -L '^kills$' -LE '^long$' --no-tests=ignore
 }
 slowest() {
   printf '%6s  %s\n' seconds test
@@ -142,6 +168,13 @@ lint() {
 
 check_scripts() {
   cmake -P cmake/check_rooms.cmake
+  # From GCC 13 on, such a call with a std::string is also one of std::format (base/format.hpp).
+  local found
+  found=$(sources | xargs grep -nP '(?<![\w:.])format\("' || true)
+  if [ -n "$found" ]; then
+    printf 'expected detail::format:\n%s\n' "$found"
+    return 1
+  fi
   scripts/check_packaging.py
   reuse lint | tail -n 3
   if command -v shellcheck >/dev/null; then
@@ -171,15 +204,17 @@ benchmarks() {
   build release
 }
 
+figures() { scripts/measurements.py --check; }
+
 sanitized_kills() {
   build asan skel_losses
-  ctest --test-dir build/asan --output-on-failure -L '^kills$'
+  tests asan -L '^kills$'
 }
 
 shared() {
   build dev
   keep_launchers_folder
-  ctest --preset dev -R '^install\.'
+  tests dev -R '^install\.'
 }
 
 abi() {
@@ -190,8 +225,10 @@ mpich() {
   if [ "$install" = yes ]; then scripts/test-mpi.sh --mpich; else scripts/test-mpi.sh --mpich --no-install; fi
 }
 
-campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
+campaigns() { tests release --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
 
+rm -rf build/failures
+mkdir -p build/failures
 step format format
 step scripts check_scripts
 step build build_once release
@@ -205,6 +242,7 @@ step asan run_tests asan 'long|kills'
 if [ "$all" = yes ]; then
   step nompi tested_build nompi
   step bench benchmarks
+  step figures figures
   step kills sanitized_kills
   step tsan tested_build tsan
   step fuzz fuzz
@@ -216,7 +254,8 @@ if [ "$all" = yes ]; then
 fi
 
 say "Summary ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
-printf '%s\n' "${summary[@]}"
 slowest
+printf '%s\n' "${summary[@]}"
+failures
 if ((failed)); then echo "FAILED" >&2; fi
 exit $failed

@@ -52,6 +52,10 @@ unmount() {
     if mountpoint -q "$root/$point"; then umount "$root/$point"; fi
   done
 }
+if [ -e "$dir" ] && [ ! -O "$dir" ]; then
+  echo "$dir: belongs to another user; use another --dir" >&2
+  exit 1
+fi
 if [ $fresh = yes ]; then
   unmount
   rm -rf "$root"

@@ -12,6 +12,13 @@ in_own_folder() { # needs an absolute path in $program
   cd "$folder" || exit
 }
 
+# fail TEXT: ends the test, and shows what a program has written to the file errors.
+fail() {
+  echo "$1" >&2
+  cat "${folder:-.}/errors" >&2 2>/dev/null || true
+  exit 1
+}
+
 # expect CODE TEXT ARGUMENTS...: checks that $program ends with this exit code and writes at most one line to standard
 # error, which contains TEXT. The streams go to the files out and err.
 expect() {
@@ -53,7 +60,7 @@ kill_ranks() {
   local pid rank
   for pid in $(pids_of "$1"); do
     for rank in "${@:2}"; do
-      if [ "$(rank_of "$pid")" = "$rank" ]; then kill -KILL "$pid"; fi
+      if [ "$(rank_of "$pid")" = "$rank" ]; then kill -KILL "$pid" 2>/dev/null || true; fi # it may just have ended
     done
   done
 }
@@ -67,15 +74,46 @@ was_restored() {
   case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were run again" ;; esac
 }
 
-# kill_at_generation GENERATION STORE DIRECTORY...: kills all ranks of the latest background job, which has --store STORE,
-# when a directory holds a shard of this generation (1 to 9) or a later one. Returns false if the job has ended before.
-kill_at_generation() {
-  local launcher=$! victims
-  for _ in $(seq 1000); do
-    [ "$(find "${@:3}" -type f 2>/dev/null | grep -cE "\.([$1-9]|[1-9][0-9]+)\.[0-9]+-of-")" -gt 0 ] && break
-    kill -0 "$launcher" 2>/dev/null || break
+# wait_for PID COMMAND...: waits until the command succeeds. Returns false if this child of the script has ended before.
+wait_for() {
+  until "${@:2}"; do
+    kill -0 "$1" 2>/dev/null || return 1
     sleep 0.02
   done
+}
+
+# has_generation GENERATION DIRECTORY...: whether one holds a shard of this generation (1 to 9) or a later one.
+has_generation() {
+  [ "$(find "${@:2}" -type f 2>/dev/null | grep -cE "\.([$1-9]|[1-9][0-9]+)\.[0-9]+-of-")" -gt 0 ]
+}
+
+# make_larger: the program whose arguments are in the array problem then takes about twice as long, or longer.
+make_larger() {
+  local i option='' width height b
+  for i in "${!problem[@]}"; do
+    case $option in
+      --size) # of a picture or a matrix
+        IFS=x read -r width height <<<"${problem[i]}"
+        problem[i]=$((width * 3 / 2))${height:+x$((height * 3 / 2))}
+        ;;
+      --tree) # with b children of the root
+        b=${problem[i]#*:b=}
+        b=${b%%,*}
+        problem[i]=${problem[i]/:b=$b,/:b=$((2 * b)),}
+        ;;
+    esac
+    option=${problem[i]}
+  done
+}
+
+# kill_at_generation GENERATION STORE DIRECTORY...: kills all ranks of the latest background job, which has --store STORE,
+# when has_generation GENERATION DIRECTORY... Returns false if the job has ended before.
+kill_at_generation() {
+  local launcher=$! victims
+  if ! wait_for "$launcher" has_generation "$1" "${@:3}"; then
+    wait "$launcher" || fail "the job failed before it was killed"
+    return 1
+  fi
   mapfile -t victims < <(pids_of "--store $2")
   [ ${#victims[@]} -eq 0 ] || kill -KILL "${victims[@]}" 2>/dev/null || true
   ! wait "$launcher"

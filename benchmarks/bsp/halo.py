@@ -23,7 +23,8 @@ PATTERNS = ("ring", "neighbours")
 
 def row(where, what, size, pattern, ours, theirs):
     ratio = statistics.median(ours) / statistics.median(theirs)
-    shown = [f"{statistics.median(t) * 1e6:.2f} us [{min(t) * 1e6:.2f}..{max(t) * 1e6:.2f}]" for t in (ours, theirs)]
+    shown = [f"{statistics.median(t) * 1e6:.2f} us" + (f" [{min(t) * 1e6:.2f}..{max(t) * 1e6:.2f}]" if len(t) > 1 else "")
+             for t in (ours, theirs)]
     verdict = "" if pattern == "ring" else f"<= {TARGET} {bench.word(ratio <= TARGET)}"
     bench.row(where, what, f"{size} B", pattern, *shown, f"{ratio:.2f}", verdict)
     return pattern == "ring" or ratio <= TARGET
@@ -76,6 +77,8 @@ def main():
     parser.add_argument("--ranks", type=int, default=64, help="simulated ranks")
     parser.add_argument("--simulated", action="store_true", help="no real runs")
     options = parser.parse_args()
+    bench.need(options, "skel-simulate", "skel-smpi-export", "smpicxx", "smpirun",
+               *([] if options.simulated else ["skel-bench-halo", "skel-bench-halo-by-hand", "mpiexec"]))
     bench.head("ranks", "superstep", "message", "pattern", "skel, median [all]", "by hand", "ratio", "target")
     good = True
     with tempfile.TemporaryDirectory() as folder:

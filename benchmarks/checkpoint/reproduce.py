@@ -166,6 +166,7 @@ def arguments(given=None):
 
 def main():
     options = arguments()
+    bench.need(options, "skel-matmul", "mpiexec", *([] if options.network else ["skel-bench-codes"]))
     signal.signal(signal.SIGTERM, lambda *_: bench.fail("terminated"))  # so that runs and namespaces end, too
     options.out.mkdir(parents=True, exist_ok=True)
     print(f"{bench.load()}\n{options.sizes_line}")

@@ -26,6 +26,7 @@ def seconds(command):
 
 def main():
     options = bench.parser(__doc__, repetitions=11, check=True).parse_args()
+    bench.need(options, COMPILER[0], "mpicxx")
     include, mpi = f"-I{bench.TOP / 'include'}", shlex.split(bench.run("mpicxx", "--showme:compile"))
     programs = {"README": [*COMPILER, "-DSKEL_WITH_MPI=1", include, bench.TOP / "examples/readme/main.cpp"],
                 "by hand": [*COMPILER, *mpi, bench.TOP / "benchmarks/compile_time/by_hand.cpp"]}

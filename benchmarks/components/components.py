@@ -161,6 +161,8 @@ def main():
     parser = bench.parser(__doc__, repetitions=9, check=True)
     parser.add_argument("--graphs", nargs="+", default=[UNIFORM, KRONECKER])
     options = parser.parse_args()
+    bench.need(options, "skel-bench-components", "skel-bench-components-ranks", "skel-bench-components-skeleton", "skel-components",
+               "mpiexec")
     verdict = Verdicts()
     print(bench.load())
     for graph in options.graphs:

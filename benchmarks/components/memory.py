@@ -43,6 +43,7 @@ def main():
     parser.add_argument("--graph", default="kronecker:scale=22,degree=16", help="a formula of skel-components --generate")
     parser.add_argument("--directory", type=pathlib.Path, help="where the file is written (default: that of temporary files)")
     options = parser.parse_args()
+    bench.need(options, "skel-components", "mpiexec")
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         print(f"{options.graph}\n")
         bench.head("edges from", "ranks", "peak memory of each rank, MB", "of one rank's")

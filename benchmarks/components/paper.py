@@ -119,6 +119,8 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, help="skel-model, if it is not that of --bin")
     parser.add_argument("--plot", help="measured against predicted of tables 1 and 2, and figure 4, as SVG")
     arguments = parser.parse_args()
+    if not arguments.program:
+        bench.need(arguments, "skel-model")
     model = SkelModel(arguments.program or arguments.bin / "skel-model")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -299,6 +299,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, default=bench.TOP / "build/components", help="directory for the results")
     parser.add_argument("--quick", action="store_true", help="smaller graphs")
     options = parser.parse_args()
+    bench.need(options, "skel-model", "skel-simulate", "skel-components", "mpiexec")
     study = Study(options)
     study.say(f"{bench.load()}; {options.repetitions} repetitions of every held-out configuration, medians count")
     study.tables_1_to_3()

@@ -142,6 +142,7 @@ def main():
     parser.add_argument("--bytes", type=int, nargs="+", default=[16, 4096], choices=sorted(SINGLE_COPY))
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3])
     options = parser.parse_args()
+    bench.need(options, "skel-bench-farm", "skel-bench-master-worker", "mpiexec")
     options.iterations = iterations_per_us(options)
     print(f"{options.iterations:.0f} iterations of the work loop per us; medians of {options.repetitions} "
           "repetitions [10 % .. 90 %]\n")

@@ -173,13 +173,14 @@ def measure_simulated(options):
 # --- output
 
 
-def print_table(curves, lengths, cell):
-    """One row per length; `cell` makes text of a point."""
+def print_table(curves, lengths, cell, whole=True):
+    """One row per length; `cell` makes text of a point. A `whole` table ends with the METG."""
     bench.head("task", *curves)
     for length in lengths:
         bench.row(f"{length:g} us", *(next((cell(p) for p in data if math.isclose(p[0], length, rel_tol=0.1)), "-")
                                       for data in curves.values()))
-    bench.row("METG(50 %)", *(shown_metg([p[:2] for p in data]) for data in curves.values()))
+    if whole:
+        bench.row("METG(50 %)", *(shown_metg([p[:2] for p in data]) for data in curves.values()))
     print()
 
 
@@ -197,7 +198,7 @@ def positive(text):
 
 
 def arguments(argv=None):
-    parser = bench.parser(__doc__, repetitions=5)
+    parser = bench.parser(__doc__, repetitions=5, rows=True)
     parser.add_argument("--parts", nargs="+", choices=["real", "simulated"], default=["real", "simulated"])
     parser.add_argument("--lengths", type=positive, nargs="+", help="of the tasks, in microseconds")
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 16, 256, 1024], help="simulated ranks, at most 1024")
@@ -211,12 +212,18 @@ def arguments(argv=None):
         if not 1 <= ranks <= 1024:
             parser.error(f"argument --ranks: expected 1 to 1024, found {ranks}")
     options.simulated_lengths = sorted(options.lengths or LENGTHS + LONGER)
+    if options.rows:
+        options.simulated_lengths = [options.simulated_lengths[n - 1] for n in options.rows]
     options.lengths = sorted(options.lengths or LENGTHS)
     return options
 
 
 def main():
     options = arguments()
+    if "simulated" in options.parts:
+        bench.need(options, "skel-simulate")
+    if "real" in options.parts or None in (options.task_overhead, options.message_overhead):
+        bench.need(options, "skel-bench-farm", "skel-bench-master-worker", "mpiexec")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
     if "real" in options.parts:
@@ -236,8 +243,8 @@ def main():
               f"end; at least {SIMULATED_TASKS} tasks and {SIMULATED_WORK / 1000:g} ms of work per rank, and {WORK_BY_RANKS} us of it "
               "per rank of the run\n")
         curves = measure_simulated(options)
-        print_table(curves, options.simulated_lengths, lambda p: f"{p[1]:.3f}")
-        if options.out:
+        print_table(curves, options.simulated_lengths, lambda p: f"{p[1]:.3f}", not options.rows)
+        if options.out and not options.rows:
             draw(options.out / "metg-simulated.svg", "simulated ranks", curves)
 
 

@@ -11,12 +11,16 @@ Writes DIR/index.html (all tables, and the plots as SVG), DIR/*.csv.
 
   benchmarks/gdc/reproduce.py                      # about 15 minutes on 2 cores
   benchmarks/gdc/reproduce.py --measurements 3     # a quick look
+  benchmarks/gdc/reproduce.py --beyond             # only a table of 256 and 1,024 unequal nodes: 64 lines of gears for each
 """
 
+import functools
 import json
 import os
+import pathlib
 import statistics
 import sys
+import tempfile
 
 sys.path.append(sys.path[0] + "/..")
 import bench  # noqa: E402
@@ -43,6 +47,9 @@ OURS = {"master-slave, requests ahead": "first-come", "guided": "guided", "hybri
 # Not given in the paper: the network (10 Mb/s Ethernet) and the picture (512 lines of 512 pixels, 3 bytes each).
 LINES, LINE_BYTES = 512, 512 * 3
 NETWORK = {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
+BEYOND = [(256, "ring"), (256, "ring:copies=yes"), (256, "ring:order=doubling"), (256, "ring:order=doubling,copies=yes"),
+          (256, "first-come"), (1024, "ring:order=doubling"), (1024, "ring:order=doubling,copies=yes")]
+BEYOND_LINES, BEYOND_SEEDS = 64, (1, 2, 3)  # lines per node; seeds of the platform
 HP_SECONDS = 97.86  # table 1: the test picture on an HP; costs are scaled so that balls, balanced, takes this time
 SUSPECT_AFTER = 1.0
 CORE = bench.cores()[0]
@@ -210,6 +217,13 @@ class Experiment(bench.Experiment):
         return rows
 
 
+def beyond(options, costs, nodes, schedule):
+    reports = [bench.simulate(options, "--platform", f"uneven:ranks={nodes},seed={seed}", "--tasks", BEYOND_LINES * nodes,
+                              "--costs", costs, "--schedule", schedule) for seed in BEYOND_SEEDS]
+    return (nodes, f"`{schedule}`", *(f"{r['efficiency']:.2f}" for r in reports),
+            f"{statistics.mean(r['messages_per_rank'] for r in reports):.0f}")
+
+
 def observations(rows):
     """The seven observations of section 4.3 and the ranking, as yes or no with details."""
     last = max(n for *_, n in rows)
@@ -308,7 +322,8 @@ def page(e, complexity, power, rows, found, ours, slaves, losses, real):
 
 
 def main():
-    parser = bench.parser(__doc__)
+    parser = bench.parser(__doc__, rows=True)
+    parser.add_argument("--beyond", action="store_true", help="only the table of more nodes than the paper's")
     parser.add_argument("--out", default=bench.TOP / "out/gdc", help="directory for page and CSV files")
     parser.add_argument("--measurements", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="simultaneous simulations")
@@ -316,6 +331,15 @@ def main():
     arguments = parser.parse_args()
     if arguments.measurements < 1:
         parser.error("--measurements must be at least 1")
+    bench.need(arguments, "skel-simulate", "skel-raytrace", "taskset", "mpiexec")
+    if arguments.beyond:
+        with tempfile.TemporaryDirectory() as folder:
+            costs = pathlib.Path(folder) / "lines.csv"
+            lines = bench.traced(arguments, costs.parent, "--scene", "gears:4", "--accelerator", "slabs")
+            costs.write_text("".join(f"{20 * seconds:.9f}\n" for seconds in lines))
+            bench.table(arguments, ["nodes", "schedule", *(f"seed {seed}" for seed in BEYOND_SEEDS), "messages per rank"],
+                        [functools.partial(beyond, arguments, costs, *case) for case in BEYOND])
+        return
     e = Experiment(arguments)
     complexity = e.trace()
     power = e.relative_power()

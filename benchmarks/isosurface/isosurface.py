@@ -47,7 +47,7 @@ def measure(ours, folder, size, case, repetitions):
 
 def main():
     options = bench.parser(__doc__, repetitions=7, check=True).parse_args()
-    bench.need_vtk()
+    bench.need(options, "skel-bench-isosurface", "vtk")
     with tempfile.TemporaryDirectory() as folder:
         ours = options.bin / "skel-bench-isosurface"
         good = [measure(ours, folder, size, case, options.repetitions) for size in VOLUMES for case in CASES]

@@ -8,11 +8,13 @@ to the isosurface along the gradient (Newton's method). For each level the scrip
 triangles whose largest distance is not above the level's, and for another one for the root mean square. Needs python3-numpy,
 and --picture FILE.png, which draws a uniform mesh beside one with a tolerance instead, python3-matplotlib.
 """
+import contextlib
 import os
 import sys
 import tempfile
 
-import numpy as np
+with contextlib.suppress(ImportError):  # see bench.need
+    import numpy as np
 
 sys.path.append(sys.path[0] + "/..")
 import bench  # noqa: E402
@@ -115,6 +117,7 @@ def main():
     parser.add_argument("--points", type=int, default=60000, help="at which distances are measured")
     parser.add_argument("--picture", metavar="FILE.png")
     options = parser.parse_args()
+    bench.need(options, "skel-isosurface", "skel-isosurface-eval", "numpy", *(["matplotlib"] if options.picture else []))
     good = True
     with tempfile.TemporaryDirectory() as folder:
         if options.picture:

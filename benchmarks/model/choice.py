@@ -10,7 +10,7 @@ candidates run with other draws of the costs: the truth. Prints
     coverage    how often the time of a run lies in the 95 % interval that compare gave for its candidate
 
     benchmarks/model/choice.py                                # 200 problems, about an hour on two idle cores
-    benchmarks/model/choice.py --first-seed 1000 --page docs/measurements/choice.md
+    benchmarks/model/choice.py --first-seed 1000              # other problems
     benchmarks/model/choice.py --kind graph --problems 30     # minutes
     benchmarks/model/choice.py --quick                        # three problems, half a minute
 
@@ -19,10 +19,8 @@ sizes) and supersteps (bsp on several numbers of ranks). Platforms and costs are
 a run can be repeated. A fourth kind must be asked for: graph (divide_and_conquer of three kinds on several numbers of
 ranks), whose simulation measures blocks on this machine, so that figures vary.
 """
-import datetime
 import json
 import math
-import os
 import pathlib
 import random
 import statistics
@@ -41,7 +39,6 @@ NEAR = 1.01  # a choice within this factor of the best is as good
 # Runs of a candidate; how far behind the best one it may then be to get the next ones. With few runs, the best of
 # several equal candidates is the one with the luckiest costs, and the regret is that luck.
 TRUTH = [(2, 1.3), (4, 1.1), (12, None)]
-TARGETS = "regret median 1 %, 95th percentile 5 %; coverage 93 to 97 %"
 
 
 def costs_of(rng, name):
@@ -306,34 +303,6 @@ def worst(found):
     return bench.markdown(["seed", "problem", "chosen", "best", "regret"], rows)
 
 
-def page(options, found, seconds):
-    today = datetime.date.today()
-    command = " ".join(["benchmarks/model/choice.py"] + [f"{name} {value}" for name, value, usual in (
-        ("--problems", len(found), 200), ("--first-seed", options.first_seed, 1),
-        ("--most-ranks", options.most_ranks, 256), ("--kind", options.kind, None)) if value != usual])
-    return f"""# Choices of the model, simulated
-
-{len(found)} random problems. A small run on 8 equal machines leaves samples and a trace; from these
-`skel-model compare --simulate` chooses for another platform and a larger problem. All candidates then
-run with other costs: 12 times, or 2 or 4 times if they are then far behind. `benchmarks/model/choice.py --help`
-explains the columns.
-
-    {command}
-
-{today.day} {today:%B %Y}, in {seconds / 60:.0f} minutes on {os.cpu_count()} cores. The simulator makes the times, so every
-machine gives the same tables. To be reached: {TARGETS}.
-
-{table(found)}
-
-`compare` took {statistics.median(f['took'] for f in found):.1f} s per problem (median; longest
-{max(f['took'] for f in found):.0f} s).
-
-The greatest regrets:
-
-{worst(found)}
-"""
-
-
 def arguments(argv=None):
     parser = bench.parser(__doc__)
     parser.add_argument("--problems", type=int, default=200)
@@ -341,7 +310,6 @@ def arguments(argv=None):
     parser.add_argument("--most-ranks", type=int, default=256, help="of a platform")
     parser.add_argument("--kind", choices=[*KINDS, "graph"], help="of all problems [drawn, without graph]")
     parser.add_argument("--quick", action="store_true", help="three problems on at most 8 ranks")
-    parser.add_argument("--page", type=pathlib.Path, help="page to write, e.g. docs/measurements/choice.md")
     options = parser.parse_args(argv)
     if options.problems < 1:
         parser.error(f"argument --problems: expected at least 1, found {options.problems}")
@@ -354,17 +322,17 @@ def arguments(argv=None):
 
 def main():
     options = arguments()
+    bench.need(options, "skel-simulate", "skel-model")
     found = []
-    begin = time.monotonic()
     for seed in range(options.first_seed, options.first_seed + options.problems):
         found.append(measure(options, seed))
         f = found[-1]
         print(f"{seed}: {f['kind']}, {f['costs']}, {f['platform']}, {f['ranks']} ranks, {f['tasks']} tasks: chose "
               f"{f['chosen']}, regret {f['regret']:.2%} ({f['best']}), inside {sum(f['inside'])} of {len(f['inside'])}, "
               f"{sum(f['inside_all'])} of {len(f['inside_all'])}; {f['took']:.1f} s", file=sys.stderr, flush=True)
-    print(table(found))
-    if options.page:
-        options.page.write_text(page(options, found, time.monotonic() - begin))
+    print(f"{table(found)}\n\n{worst(found)}\n")
+    took = [f["took"] for f in found]
+    print(f"`compare` took {statistics.median(took):.1f} s per problem (median; longest {max(took):.0f} s).")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ adjusted R² rises [A. Calotoiu et al.: Using automated performance modeling to 
     benchmarks/model/laws.py                                # five seeds, about a minute
     benchmarks/model/laws.py --first-seed 100 --seeds 20
 """
+import functools
 import itertools
 import json
 import math
@@ -241,7 +242,7 @@ def judge(options, law, noise, repetitions, seed, folder):
 
 
 def arguments(argv=None):
-    parser = bench.parser(__doc__, check=True)
+    parser = bench.parser(__doc__, check=True, rows=True)
     parser.add_argument("--seeds", type=int, default=5, help="seeds of each law with noise [5]")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--group", action="append", choices=GROUPS, help="only this group; may be repeated")
@@ -252,29 +253,34 @@ def arguments(argv=None):
     return options
 
 
+def row(options, name, reached):
+    """The cells of a group. Adds to `reached` whether its target was."""
+    laws, noise, repetitions, needed = GROUPS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        found = [judge(options, law, noise, repetitions, seed, pathlib.Path(folder)) for law in laws
+                 for seed in range(options.first_seed, options.first_seed + (options.seeds if noise else 1))]
+    count = len(found)
+    near = sum(f["near"] for f in found)
+    covered = [sum(f["inside"][i] for f in found) / count for i in (0, 1)]
+    needed = needed and math.ceil(needed * count - 1e-9)
+    reached.append(needed is None or near >= needed)
+    two = [f["two"] for f in found if f["two"] is not None]
+    if options.verbose:
+        for f in found:
+            if not f["near"] or not f["inside"][1]:
+                print(f"  {f['law']}: {f['ratio']:.3g} of the truth, inside {f['inside'][1]}", file=sys.stderr)
+    return (name, count, near, "" if needed is None else needed, *(f"{c:.3f}" for c in covered), sum(f["one"] for f in found),
+            f"{sum(two)} of {len(two)}" if two else "")
+
+
 def main(argv=None):
     options = arguments(argv)
-    good = True
-    bench.head("samples", "fits", "within 10 %", "to be reached", "coverage: largest", f"{FAR} times", "Extra-P: one term",
-               "two terms")
-    for name in options.group or GROUPS:
-        laws, noise, repetitions, needed = GROUPS[name]
-        with tempfile.TemporaryDirectory() as folder:
-            found = [judge(options, law, noise, repetitions, seed, pathlib.Path(folder)) for law in laws
-                     for seed in range(options.first_seed, options.first_seed + (options.seeds if noise else 1))]
-        count = len(found)
-        near = sum(f["near"] for f in found)
-        covered = [sum(f["inside"][i] for f in found) / count for i in (0, 1)]
-        needed = needed and math.ceil(needed * count - 1e-9)
-        good = good and (needed is None or near >= needed)
-        two = [f["two"] for f in found if f["two"] is not None]
-        bench.row(name, count, near, "" if needed is None else needed, *(f"{c:.3f}" for c in covered),
-                  sum(f["one"] for f in found), f"{sum(two)} of {len(two)}" if two else "")
-        if options.verbose:
-            for f in found:
-                if not f["near"] or not f["inside"][1]:
-                    print(f"  {f['law']}: {f['ratio']:.3g} of the truth, inside {f['inside'][1]}", file=sys.stderr)
-    bench.finish(good, options)
+    bench.need(options, "skel-model")
+    reached = []
+    bench.table(options, ["samples", "fits", "within 10 %", "to be reached", "coverage: largest", f"{FAR} times",
+                          "Extra-P: one term", "two terms"],
+                [functools.partial(row, options, name, reached) for name in options.group or GROUPS])
+    bench.finish(all(reached), options)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def main():
     parser = bench.parser(__doc__, repetitions=7)
     parser.add_argument("--scenes", nargs="*", default=SCENES)
     options = parser.parse_args()
-
+    bench.need(options, "skel-bench-render")
     with tempfile.TemporaryDirectory() as folder:
         path = lambda name: os.path.join(options.bin, name)
         programs = [Timed("skel", path("skel-bench-render"))]

@@ -7,9 +7,10 @@
 
 farm: 64 tasks of 100 ms per rank with the default schedule, on the platforms cluster (equal nodes, 100 Gb/s) and uneven
 (power 0.25 to 4, load that changes, 10 Gb/s). ring_steal: the tree T1L of the UTS benchmark, 102 million nodes of 1, 10
-and 100 us. Efficiency is the time of a perfect distribution divided by the simulated time; it does not depend on this
-machine. Processor seconds and memory are those of skel-simulate here.
+and 100 us. Efficiency is the time of a perfect distribution divided by the simulated time. Every machine gives the same
+first table; the second has the processor seconds and the memory of skel-simulate here.
 """
+import functools
 import json
 import os
 import pathlib
@@ -26,8 +27,8 @@ COLOURS = {"cluster": ("#1a5276", "#5dade2"), "uneven": ("#922b21", "#e59866")} 
 TASKS_PER_RANK = 64
 TASK = "100ms"
 NODES = ["1us", "10us", "100us"]
-COLUMNS = ["platform", "ranks", "work", "efficiency", "messages per rank", "root: messages sent per rank",
-           "root: bytes sent per rank", "processor s", "us per message", "MB"]
+COLUMNS = ["platform", "ranks", "task", "efficiency", "messages per rank", "root: messages sent per rank",
+           "root: bytes sent per rank"]
 
 
 def cases(options):
@@ -52,16 +53,15 @@ def simulate(program, arguments, report):
     return json.loads(report.read_text()), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def row(kind, work, r, seconds, megabytes):
+def row(kind, ranks, work, r):
     """The cells of one run; `r` is its report."""
     root = r["per_rank"][0]
-    return [kind, f"{r['ranks']:,}", work, f"{r['efficiency']:.3f}", f"{r['messages_per_rank']:.1f}",
-            f"{root['messages_sent'] / r['ranks']:.1f}", f"{root['bytes_sent'] / r['ranks']:.0f}", f"{seconds:.1f}",
-            f"{1e6 * seconds / max(1, r['messages']):.0f}", f"{megabytes:.0f}"]
+    return [kind, f"{ranks:,}", work, f"{r['efficiency']:.3f}", f"{r['messages_per_rank']:.1f}",
+            f"{root['messages_sent'] / ranks:.1f}", f"{root['bytes_sent'] / ranks:.0f}"]
 
 
 def main():
-    parser = bench.parser(__doc__)
+    parser = bench.parser(__doc__, rows=True)
     parser.add_argument("--ranks", type=int, nargs="+", help="default: 256 1024 4096; ring_steal: 256 1024")
     parser.add_argument("--skeleton", choices=["farm", "ring_steal"], default="farm")
     parser.add_argument("--tree", default="T1L", help="of ring_steal")
@@ -69,17 +69,22 @@ def main():
                         help="draws messages per rank, and the root's, against the number of ranks")
     options = parser.parse_args()
     options.ranks = options.ranks or ([256, 1024, 4096] if options.skeleton == "farm" else [256, 1024])
-    bench.head(*COLUMNS)
-    series = {}
+    bench.need(options, "skel-simulate")
+    series, costs = {}, []
+
+    def simulated(kind, ranks, work, arguments):
+        r, seconds, megabytes = simulate(options.bin / "skel-simulate", arguments, pathlib.Path(folder) / "report.json")
+        root = r["per_rank"][0]["messages_sent"] / ranks
+        for k, (name, value) in enumerate(((kind, r["messages_per_rank"]), (f"{kind}: sent by the root", root))):
+            name += f", {work}" if options.skeleton != "farm" else ""
+            series.setdefault(name, (COLOURS[kind][k], []))[1].append((ranks, value))
+        costs.append((kind, f"{ranks:,}", work, f"{seconds:.1f}", f"{1e6 * seconds / max(1, r['messages']):.0f}", f"{megabytes:.0f}"))
+        return row(kind, ranks, work, r)
+
     with tempfile.TemporaryDirectory() as folder:
-        for kind, ranks, work, arguments in cases(options):
-            r, seconds, megabytes = simulate(options.bin / "skel-simulate", arguments, pathlib.Path(folder) / "report.json")
-            bench.row(*row(kind, work, r, seconds, megabytes))
-            root = r["per_rank"][0]["messages_sent"] / r["ranks"]
-            for k, (name, value) in enumerate(((kind, r["messages_per_rank"]), (f"{kind}: sent by the root", root))):
-                name += f", {work}" if options.skeleton != "farm" else ""
-                series.setdefault(name, (COLOURS[kind][k], []))[1].append((ranks, value))
-    if options.plot:
+        bench.table(options, COLUMNS, [functools.partial(simulated, *case) for case in cases(options)])
+    print("\n" + bench.markdown([*COLUMNS[:3], "processor s", "us per message", "MB"], costs))
+    if options.plot and not options.rows:
         options.plot.write_text(plot(f"{options.skeleton}: messages", "ranks", "messages per rank of the run", series,
                                      log_x=True))
 

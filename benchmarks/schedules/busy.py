@@ -7,9 +7,7 @@ of the best other schedule. Needs two cores, and taskset (util-linux).
     benchmarks/schedules/busy.py
 """
 import json
-import os
 import pathlib
-import shutil
 import statistics
 import sys
 import tempfile
@@ -34,8 +32,9 @@ def main():
     parser.add_argument("--scene", default="gears:4")
     parser.add_argument("--size", default="1024x1024")
     options = parser.parse_args()
-    if shutil.which("taskset") is None or (os.cpu_count() or 1) < 2:
-        bench.fail("needs taskset and two cores")
+    bench.need(options, "skel-raytrace", "taskset", "mpiexec")
+    if len(bench.cores()) < 2:
+        bench.fail("needs two cores")
     times = {s: [] for s in SCHEDULES}
     with tempfile.TemporaryDirectory() as folder, bench.busy(1):
         for _ in range(options.repetitions):

@@ -5,7 +5,7 @@ most costly first (farm_options::per_task::cost). The bound is that of schedules
     benchmarks/schedules/longest_first.py    # ten to twenty minutes; the same command gives the same table
 """
 import concurrent.futures
-import os
+import functools
 import statistics
 import sys
 import tempfile
@@ -16,38 +16,37 @@ import bench  # noqa: E402
 from schedules import TASKS_PER_RANK, draws, fastest_power, simulate  # noqa: E402
 
 
+def cells(options, pool, folder, platform, ranks, costs):
+    fastest = fastest_power(options, platform, ranks, ranks, folder)
+
+    def share(job):
+        seed, schedule, more = job
+        drawn = draws(costs, ranks * TASKS_PER_RANK, seed)
+        file = folder / f"{seed} {schedule} {more}.csv"
+        file.write_text("".join(f"{c:.9f}\n" for c in drawn))
+        report = simulate(options, platform, file, schedule, ranks, more)
+        return max(report["ideal_seconds"], max(drawn) / fastest) / report["seconds"]
+
+    def median(schedule, *more):
+        return statistics.median(pool.map(share, [(seed, schedule, more) for seed in range(1, options.draws + 1)]))
+
+    shares = [f"{median(s):.3f} → {median(s, '--longest-first'):.3f}" for s in options.schedules]
+    return f"{platform}, {ranks} ranks", costs, *shares
+
+
 def main():
-    parser = bench.parser(__doc__)
+    parser = bench.parser(__doc__, rows=True)
     parser.add_argument("--ranks", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--platforms", nargs="+", default=["cluster-1024"])
     parser.add_argument("--costs", nargs="+", default=["exponential", "pareto 2.5", "pareto 1.5"])
     parser.add_argument("--schedules", nargs="+", default=["auto", "first-come", "guided", "blocks", "interleaved"])
     parser.add_argument("--draws", type=int, default=5, help="draws of the costs; a cell is the median")
     options = parser.parse_args()
-    bench.head("platform", "costs", *options.schedules)
-    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        folder = Path(name)
-
-        def share(job):
-            platform, ranks, seed, costs, schedule, more = job
-            drawn = draws(costs, ranks * TASKS_PER_RANK, seed)
-            file = folder / f"{abs(hash(job))}.csv"
-            file.write_text("".join(f"{c:.9f}\n" for c in drawn))
-            report = simulate(options, platform, file, schedule, ranks, more)
-            return max(report["ideal_seconds"], max(drawn) / fastest[platform, ranks]) / report["seconds"]
-
-        where = [(p, n) for p in options.platforms for n in options.ranks]
-        fastest = {(p, n): fastest_power(options, p, n, n, folder) for p, n in where}
-        for platform, ranks in where:
-            for costs in options.costs:
-                cells = []
-                for schedule in options.schedules:
-                    before, after = (
-                        statistics.median(pool.map(share, [(platform, ranks, seed, costs, schedule, more)
-                                                           for seed in range(1, options.draws + 1)]))
-                        for more in ((), ("--longest-first",)))
-                    cells.append(f"{before:.3f} → {after:.3f}")
-                bench.row(f"{platform}, {ranks} ranks", costs, *cells)
+    bench.need(options, "skel-simulate")
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(len(bench.cores())) as pool:
+        bench.table(options, ["platform", "costs", *options.schedules],
+                    [functools.partial(cells, options, pool, Path(folder), platform, ranks, costs)
+                     for platform in options.platforms for ranks in options.ranks for costs in options.costs])
 
 
 main()

@@ -54,6 +54,7 @@ def main():
     parser.add_argument("--trees", nargs="+", default=["T1", "T2", "T3", "T4", "T5"])
     parser.add_argument("--ranks", type=int, default=2)
     options = parser.parse_args()
+    bench.need(options, "skel-bench-traverse", "skel-search", "mpiexec")
     n = options.ranks
     print(f"seconds, medians of {options.repetitions} repetitions [10 % .. 90 %]; target: {TARGET} per core\n")
     bench.head("tree", "nodes", "traversal", f"{n} traversals at once", f"{n} ranks", f"{n} threads", "steals", "per core, ranks",

@@ -4,7 +4,6 @@
 #include <mpi.h>
 #include <smpi/smpi.h>
 
-#include <boost/mpi/communicator.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "skel/mpi.hpp"
 #include "skel/skel.hpp"
 
 namespace {
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
     how.quiet = true;
     // Never freed: freeing is a collective exchange with many requests, which SMPI searches at
     // every MPI_Test.
-    auto& ctx = *std::make_unique<skel::context>(boost::mpi::communicator(), how).release();
+    auto& ctx = *std::make_unique<skel::context>(MPI_COMM_WORLD, how).release();
     skel::farm_options options;
     if (std::string(argv[3]) == "serves") options.root_works = false;
     std::size_t had = 0;

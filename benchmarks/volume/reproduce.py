@@ -199,6 +199,8 @@ def parse():
 
 def main():
     options = parse()
+    bench.need(options, "skel-volume", *([] if options.table_1 else ["skel-simulate", "skel-bench-grid-distribution"]),
+               *([] if options.table_1 or options.no_real else ["skel-bench-grid-ranks", "mpiexec", "taskset"]))
     e = Experiment(options)
     paper = bench.Page(e.out, "StormView's performance experiments, repeated")
 

@@ -64,6 +64,7 @@ def main():
     options = parser.parse_args()
     if options.views < 2 or options.ranks < 1 or options.repetitions < 1:
         parser.error("expected at least two views, one rank and one repetition")
+    bench.need(options, "skel-volume", "mpiexec")
     command = [*bench.mpiexec(options.ranks), options.bin / "skel-volume", "--field", options.field, "--threads", "1"]
     views = [{"azimuth": 360 * k / options.views} for k in range(options.views)]
     first, later, alone = [], [], []

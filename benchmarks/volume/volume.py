@@ -11,7 +11,6 @@ every fifth pixel of every fifth row: a picture of a fifth of the size has its r
 import array
 import json
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -114,9 +113,7 @@ def main():
     parser = bench.parser(__doc__, repetitions=7, check=True)
     parser.add_argument("--instructions", default="", help="instruction set of skel's kernel [the best available]")
     options = parser.parse_args()
-    if shutil.which("xvfb-run") is None:
-        bench.fail("needs xvfb-run: apt-get install --no-install-recommends xvfb xauth")
-    bench.need_vtk()
+    bench.need(options, "skel-bench-volume", "xvfb-run", "vtk")
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         for name, lit in CASES:

@@ -137,6 +137,10 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
   if (!o.write_graph.empty()) skel::program::require_ending(o.write_graph, {".skel-edges"});
   if (int const given = int{o.sweep} + int{!o.file.empty()} + int{!o.formula.empty()}; given != 1)
     throw skel::usage_error("expected one graph: a file, or --generate with a formula, or --sweep");
+  if (o.sweep &&
+      (common.verify || !common.output.empty() || !o.write_graph.empty() || o.nodes || o.compare_one_core))
+    throw skel::usage_error(
+        "--sweep: expected no -o, --verify, --write-graph, --nodes or --compare-one-core");
   skel::any_division const kind(o.kind);
   if (o.sweep) {
     if (ctx.is_root() && ctx.size() == 1)

@@ -167,7 +167,8 @@ skel::program::run_outcome make_model(skel::context& ctx, skel::program::common_
         outcome.verified = fmt::format("{} vertices and {} triangles, by the values at the grid points",
                                        all.surfaces.positions.size(), all.surfaces.triangles.size());
       }
-      write_outputs(ctx, o.outputs, common.output, all, open, o.surface);
+      if (!write_outputs(ctx, o.outputs, common.output, all, open, o.surface))
+        outcome.run.stopped_early = true;
     }
     mesh = {all.surfaces.positions.size(), all.surfaces.triangles.size(), all.counts,
             mesh_hash(all.surfaces)};

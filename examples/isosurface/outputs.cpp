@@ -50,8 +50,8 @@ void check_outputs(output_options& o, std::string const& mesh_path) {
   auto const folder = std::filesystem::path(mesh_path).replace_extension();
   if (is_in_parts(mesh_path) && std::filesystem::exists(folder) && !std::filesystem::is_directory(folder))
     throw skel::usage_error(mesh_path + ": its parts need a folder " + folder.string() + ", which is a file");
-  if (!o.preview.empty()) picture::check_image_name(o.preview);
   auto const [width, height] = picture::parse_size(o.preview_size, "--preview-size");
+  if (!o.preview.empty()) picture::check_image_name(o.preview, width, height);
   o.view.width = width;
   o.view.height = height;
 }
@@ -62,15 +62,16 @@ void write_volume_outputs(output_options const& o, open_function const& open,
   if (!o.trace_costs.empty()) trace_costs(o.trace_costs, open, options);
 }
 
-void write_outputs(skel::context& ctx, output_options const& o, std::string const& mesh_path,
+bool write_outputs(skel::context& ctx, output_options const& o, std::string const& mesh_path,
                    modeled const& all, open_function const& open, surface_options const& options) {
-  if (!o.preview.empty()) {
-    auto const picture = mesh_picture(ctx, all.surfaces, o.view);
-    if (ctx.is_root()) write_image(o.preview, picture);
+  std::optional<picture::image> preview;
+  if (!o.preview.empty()) preview = mesh_picture(ctx, all.surfaces, o.view);
+  if (ctx.is_root()) {
+    if (preview) write_image(o.preview, *preview);
+    if (!mesh_path.empty()) write_mesh(mesh_path, all.surfaces);
+    write_volume_outputs(o, open, options);
   }
-  if (!ctx.is_root()) return;
-  if (!mesh_path.empty()) write_mesh(mesh_path, all.surfaces);
-  write_volume_outputs(o, open, options);
+  return o.preview.empty() || preview;
 }
 
 }  // namespace isosurface

@@ -25,7 +25,8 @@ void write_volume_outputs(output_options const& o, open_function const& open, su
 /// Collective, because all ranks render the picture. The root writes the files; `mesh_path` is
 /// empty or ends in .ply, .obj or .vtp. Throws the errors of writing, and of reading the volume
 /// again.
-void write_outputs(skel::context& ctx, output_options const& o, std::string const& mesh_path,
-                   modeled const& all, open_function const& open, surface_options const& options);
+[[nodiscard]] bool write_outputs(skel::context& ctx, output_options const& o, std::string const& mesh_path,
+                                 modeled const& all, open_function const& open,
+                                 surface_options const& options);
 
 }  // namespace isosurface

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include "exr.hpp"
@@ -132,9 +133,15 @@ image read_png(std::string const& path) {
   return out;
 }
 
-void check_image_name(std::string const& path, bool opacity) {
+void check_image_name(std::string const& path, int width, int height, bool opacity) {
   if (path.ends_with(".exr") && !has_exr())
     throw skel::usage_error(path + ": this program was built without OpenEXR (SKEL_OPENEXR)");
+  // libpng's simplified interface counts bytes with 32 bits.
+  auto const most = std::numeric_limits<std::uint32_t>::max() / (opacity ? 4 : 3);
+  auto const pixels = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
+  if (path.ends_with(".png") && pixels > most)
+    throw skel::usage_error(path + ": found " + std::to_string(pixels) + " pixels, expected at most " +
+                            std::to_string(most) + " in a .png");
   if (path.ends_with(".png") || path.ends_with(".exr")) return;
   if (!path.ends_with(".ppm") && !path.ends_with(".pfm"))
     throw skel::usage_error(path + ": unknown extension; known: .png, .ppm, .pfm, .exr");
@@ -142,7 +149,7 @@ void check_image_name(std::string const& path, bool opacity) {
 }
 
 std::vector<std::byte> encode_image(std::string const& path, image const& picture) {
-  check_image_name(path);
+  check_image_name(path, picture.width, picture.height);
   if (path.ends_with(".png")) return encode_png(picture);
   if (path.ends_with(".exr")) return encode_exr(picture.width, picture.height, 3, picture.rgb);
   return path.ends_with(".ppm") ? encode_ppm(picture) : encode_pfm(picture);
@@ -153,7 +160,7 @@ void write_image(std::string const& path, image const& picture) {
 }
 
 void write_image(std::string const& path, transparent_image const& picture) {
-  check_image_name(path, true);
+  check_image_name(path, picture.width, picture.height, true);
   write_bytes(path, path.ends_with(".png") ? encode_png(picture)
                                            : encode_exr(picture.width, picture.height, 4, picture.rgba));
 }

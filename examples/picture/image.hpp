@@ -51,9 +51,9 @@ void write_image(std::string const& path, image const& picture);
 /// Writes colours and opacity: to .png, colours not premultiplied, or to .exr, the floats as they are.
 /// The other formats have no opacity and are refused.
 void write_image(std::string const& path, transparent_image const& picture);
-/// Throws the errors of write_image for this extension, of a transparent_image if `opacity` is set.
-/// Call it before hours of rendering.
-void check_image_name(std::string const& path, bool opacity = false);
+/// Throws the errors of write_image for this extension and these pixels, of a transparent_image if
+/// `opacity` is set. Call it before hours of rendering.
+void check_image_name(std::string const& path, int width, int height, bool opacity = false);
 
 /// Returns the bytes that write_image would write for this name.
 std::vector<std::byte> encode_image(std::string const& path, image const& picture);

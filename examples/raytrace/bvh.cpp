@@ -256,11 +256,6 @@ class bvh_builder {
 
 }  // namespace
 
-std::size_t bvh::memory() const {
-  return nodes.capacity() * sizeof(bvh_node) + facets.capacity() * sizeof(facet_packet) +
-         balls.capacity() * sizeof(ball_packet) + clipped.capacity() * sizeof(clipped_packet);
-}
-
 bvh build_bvh(geometry const& shapes) { return bvh_builder(shapes).run(); }
 
 }  // namespace raytrace

@@ -54,7 +54,6 @@ struct bvh {
   std::vector<clipped_packet> clipped;
 
   [[nodiscard]] bvh_view view() const { return {nodes.data(), facets.data(), balls.data(), clipped.data()}; }
-  [[nodiscard]] std::size_t memory() const;
 };
 
 bvh build_bvh(geometry const& shapes);

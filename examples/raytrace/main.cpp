@@ -88,15 +88,15 @@ scene load_scene(options const& o) {
   if (!o.eye.at.empty()) world.view.at = to_vector(o.eye.at);
   if (!o.eye.up.empty()) world.view.up = to_vector(o.eye.up);
   if (o.eye.angle) world.view.angle = *o.eye.angle;
+  if (auto const bad = problem_of(world.view); !bad.empty())
+    throw skel::usage_error("--from, --at, --up: " + bad);
   return world;
 }
 
 void save_scene(std::string const& path, scene const& world) {
-  skel::atomic_file file(path);
   std::ostringstream text;
   write_nff(text, world, 17);
-  file.write(text.str());
-  file.commit();
+  skel::write_file_atomically(path, text.str());
 }
 
 /// Running mean and variance (Welford).
@@ -167,8 +167,8 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   how.depth = o.depth;
   how.brightness = o.brightness;
   how.accelerator = accelerator_named(o.accelerator);
-  if (!common.output.empty()) check_image_name(common.output);
-  if (!o.preview.empty()) check_image_name(o.preview);
+  for (auto const& path : {common.output, o.preview})
+    if (!path.empty()) check_image_name(path, width, height);
   auto const units = cut_picture(o.unit, how.width, how.height);
   if (ctx.is_root() && !o.write_scene.empty()) save_scene(o.write_scene, world);
   renderer const picture(world, how);
@@ -183,8 +183,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   });
   auto farm = common.farm();
   farm.label = "render";
-  if (!common.checkpoint_code.empty())
-    farm.checkpoint = common.checkpoint("skel-raytrace", problem_text(world, size, o));
+  if (common.saves()) farm.checkpoint = common.checkpoint("skel-raytrace", problem_text(world, size, o));
   auto const run = skel::farm(
                        ctx, skel::replicated(units),
                        [&](rectangle const& r) { return render(picture, r, o.costs); }, common.schedule(),

@@ -13,7 +13,7 @@ namespace raytrace {
 /// scene_error `name:12: polygon needs 3 vertices, found "2"`; `name` also becomes the scene's name.
 scene parse_nff(std::string_view text, std::string const& name);
 
-/// Parses the content of a file. Throws scene_error `path: reason` if it cannot be read.
+/// Parses the content of a file. Throws usage_error `path: reason` if it cannot be read.
 scene read_nff(std::string const& path);
 
 /// Writes a scene in the style of SPD's programs, with `digits` significant digits in printf's %g

@@ -2,13 +2,10 @@
 // read one by one, so memory follows the bytes that exist.
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 
 #include "nff.hpp"
 #include "nff_tokens.hpp"
+#include "program/input_file.hpp"
 #include "program/text.hpp"
 
 namespace raytrace {
@@ -96,12 +93,7 @@ class nff_reader {
   }
 
   void check_view() {
-    auto const& v = scene_.view;
-    if (v.from == v.at) tokens_.fail("view needs different \"from\" and \"at\"");
-    auto const side = cross(normalized(v.at - v.from), v.up);
-    if (!(length(side) > 1e-9 * length(v.up)))
-      tokens_.fail("view needs an \"up\" that is not the line of sight");
-    if (!(v.angle > 0 && v.angle < 180)) tokens_.fail("view needs an angle between 0 and 180 degrees");
+    if (auto const bad = problem_of(scene_.view); !bad.empty()) tokens_.fail(bad);
   }
 
   void read_background() {
@@ -202,12 +194,6 @@ class nff_reader {
 
 scene parse_nff(std::string_view text, std::string const& name) { return nff_reader(text, name).read(); }
 
-scene read_nff(std::string const& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw scene_error(path + ": " + std::generic_category().message(errno));
-  std::string const text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) throw scene_error(path + ": cannot be read");
-  return parse_nff(text, path);
-}
+scene read_nff(std::string const& path) { return parse_nff(skel::program::read_input(path), path); }
 
 }  // namespace raytrace

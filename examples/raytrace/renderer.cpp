@@ -78,11 +78,6 @@ kernel const& chosen_kernel(std::string const& name) {
   throw scene_error("--instructions: not available on this processor: \"" + name + "\"");
 }
 
-template <class T>
-std::size_t bytes(std::vector<T> const& v) {
-  return v.capacity() * sizeof(T);
-}
-
 }  // namespace
 
 struct renderer::parts {
@@ -153,15 +148,6 @@ void renderer::render_tile(int x0, int y0, int x1, int y1, std::span<float> rgb,
 
 int renderer::width() const noexcept { return parts_->how.width; }
 int renderer::height() const noexcept { return parts_->how.height; }
-
-std::size_t renderer::memory() const noexcept {
-  auto const& p = *parts_;
-  auto const& g = p.shapes;
-  return sizeof p + bytes(g.facets) + bytes(g.balls) + bytes(g.frusta) + bytes(g.surfaces) +
-         bytes(g.patches) + bytes(g.volumes) + bytes(g.hull_points) + bytes(g.hull_first) +
-         bytes(g.materials) + bytes(g.lights) + (p.tree ? p.tree->memory() : 0) +
-         (p.volumes ? p.volumes->memory() : 0);
-}
 
 std::size_t renderer::shapes() const noexcept { return parts_->shapes.surfaces.size(); }
 

@@ -55,8 +55,6 @@ class renderer {
 
   [[nodiscard]] int width() const noexcept;
   [[nodiscard]] int height() const noexcept;
-  /// Bytes of the prepared scene and its accelerator.
-  [[nodiscard]] std::size_t memory() const noexcept;
   /// The number of shapes that rays are tested against: spheres, cones, convex pieces of polygons.
   [[nodiscard]] std::size_t shapes() const noexcept;
 

@@ -27,6 +27,9 @@ struct view {
   int width = 512, height = 512;
 };
 
+/// Why no picture can be made from there; empty: one can.
+std::string problem_of(view const& v);
+
 /// NFF `l`. A light without a colour is white with the intensity default_intensity().
 struct light {
   vec3d position;

@@ -25,7 +25,6 @@ class slabs {
 
   [[nodiscard]] hit closest(geometry const& shapes, ray const& r, scratch& heap) const;
   [[nodiscard]] bool occluded(geometry const& shapes, ray const& r, float distance) const;
-  [[nodiscard]] std::size_t memory() const { return nodes_.capacity() * sizeof(node); }
 
  private:
   struct node {

@@ -103,8 +103,10 @@ named_tree parse_tree(std::string_view spec) {
     set(p, spec, item.substr(0, equals), std::string(item.substr(equals + 1)));
   }
   if (p.type != type::binomial && p.depth == 0) refuse(spec, "d must be at least 1");
-  if (p.type == type::binomial && p.probability * p.children >= 1)
+  if (p.type != type::geometric && p.probability * p.children >= 1)
     refuse(spec, "q times m must be less than 1, or the tree is infinite");
+  if (p.type != type::binomial && p.shape == tree_shape::expdec && p.branching < 1)
+    refuse(spec, "b must be at least 1 with shape expdec, or the tree is infinite");
   return {spec, p, std::nullopt};
 }
 

@@ -30,7 +30,8 @@ double deflection(setting const& s) {
 int main(int argc, char** argv) {
   auto const body = [&](skel::context& ctx) {
     skel::program::session self(ctx, "sweep", argc, argv);  // --report, --watch, --threads, ...
-    std::vector<setting> all;                               // every rank makes the same list
+    if (self.answers_help("usage: sweep [options] > sweep.csv")) return 0;
+    std::vector<setting> all;  // every rank makes the same list
     for (int d = 1; d <= 5; ++d)
       for (int f = 1; f <= 8; ++f) all.push_back({0.1 * d, 0.1 * f});
     if (ctx.is_root()) std::printf("damping,force,deflection\n");

@@ -44,8 +44,7 @@ void require_same_volume(skel::context& ctx, grid_source from, Digest const& dig
 volume_data::grid read_planes(volume_data::volume_reader& from, std::size_t first, std::size_t end) {
   volume_data::grid g;
   g.header = from.header();
-  g.values.resize(g.header.slice_bytes());
-  while (from.position() < first) from.read(std::span(g.values));
+  from.skip(first - from.position());
   g.values.resize((end - first) * g.header.slice_bytes());
   from.read(std::span(g.values));
   auto& z = g.header.coordinates[2];

@@ -78,7 +78,8 @@ class program_run {
     what_.instructions = o.instructions;
     messages_ = o.messages();
     if (!common.output.empty())
-      picture::check_image_name(common.output, what_.spec.background.what == background_spec::kind::none);
+      picture::check_image_name(common.output, what_.spec.width, what_.spec.height,
+                                what_.spec.background.what == background_spec::kind::none);
     // If only the root reads, the other ranks can compare only names.
     std::string names;
     for (auto const& v : volumes_) names += v.name + '\n';
@@ -86,6 +87,10 @@ class program_run {
                      o.source() == grid_source::root ? names : std::to_string(volumes_.size()));
     if (in_slabs() && common.verify)
       throw skel::usage_error("--verify: requires the whole grid, expected no --slabs or --memory");
+    if (in_slabs() &&
+        (!o.tasks.unit_costs.empty() || what_.decomposition != task_cutter::decomposition::scattered))
+      throw skel::usage_error(
+          "--unit-costs and --decomposition: require the whole grid, expected no --slabs or --memory");
     if (in_slabs() && common.on_error().collects)
       throw skel::usage_error("--on-error collect: requires the whole grid, expected no --slabs or --memory");
     if (has_resident_slabs() &&
@@ -138,7 +143,7 @@ class program_run {
   void render_whole(loaded_volume const& volume, int number);
   void each_in_session();
   std::string render_ordered(session_order const& order, std::string const& output);
-  [[nodiscard]] bool saves() const { return !common_.checkpoint_code.empty(); }
+  [[nodiscard]] bool saves() const { return common_.saves(); }
   [[nodiscard]] std::string problem_of(volume_data::grid const& grid) const;
   /// The background, on ranks that write pictures. Prepared before hours of rendering, because it
   /// may fail.
@@ -168,7 +173,7 @@ class program_run {
   totals all_;
   struct {
     std::unique_ptr<loaded_volume> volume;
-    std::string name, prepared_for;
+    std::string name, version, prepared_for;
   } held_;  // in a session
   std::string failure_;
 };
@@ -300,12 +305,13 @@ std::string program_run::render_ordered(session_order const& order, std::string 
   auto const volume = source.volumes().front();
   auto const needs = preparation_of(order.specification);
   auto const start = std::chrono::steady_clock::now();
-  if (!held_.volume || volume.name != held_.name) {
+  if (!held_.volume || volume.name != held_.name || order.version != held_.version) {
     auto fresh = load_volume(ctx_, volume.open, options_.source(), what_.spec);
     all_.run.stopped_early = !fresh;
     if (!fresh) return {};
     held_.volume = std::move(fresh);
     held_.name = volume.name;
+    held_.version = order.version;
     ++counts_.grids;
     all_.loading_seconds += seconds_since(start);
     if (!held_.volume->prepared.has_values()) say_all_missing(held_.name);

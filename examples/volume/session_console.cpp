@@ -1,8 +1,8 @@
 #include "session_console.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "image.hpp"
+#include "program/input_file.hpp"
 #include "program/paths.hpp"
 #include "program/run_program.hpp"
 #include "skel/error.hpp"
@@ -17,11 +18,7 @@
 namespace volume {
 
 line_input::line_input(std::string const& file)
-    : descriptor_(file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (descriptor_ < 0)
-    throw skel::usage_error(
-        fmt::format("{}: {}", file, std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
-}
+    : descriptor_(file == "-" ? STDIN_FILENO : skel::program::open_input(file)) {}
 
 line_input::~line_input() {
   if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
@@ -44,16 +41,32 @@ std::optional<std::string> line_input::next(std::function<bool()> const& stopped
     auto const count = ::read(descriptor_, block.data(), block.size());
     if (count > 0)
       buffer_.append(block.data(), static_cast<std::size_t>(count));
-    else if (count == 0 || errno != EINTR)
+    else if (count == 0)
       ended_ = true;
+    else if (errno != EINTR && errno != EAGAIN)
+      throw skel::error(std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
   }
   return std::nullopt;
 }
 
 bool line_input::is_terminal() const { return ::isatty(descriptor_) == 1; }
 
+namespace {
+
+// A simulation may have written it again.
+std::string version_of(std::string const& file) {
+  struct stat s {};
+  if (file.empty() || ::stat(file.c_str(), &s) != 0) return {};
+  return fmt::format("{} {}.{:09}", s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+}
+
+}  // namespace
+
 session_console::session_console(options const& o)
-    : place_(o.session == "-" ? "" : o.session + ": "), input_(o.session), scene_(o) {}
+    : place_(o.session == "-" ? "" : o.session + ": "),
+      version_(version_of(o.file)),
+      input_(o.session),
+      scene_(o) {}
 
 namespace {
 
@@ -80,20 +93,24 @@ session_order session_console::next(std::function<bool()> const& stopped) {
       auto next = scene_;  // a line that fails changes nothing
       auto const what = next.apply(*line);
       if (what == session_scene::effect::quit) break;
-      if (what == session_scene::effect::volume) check_volume(next.source());
+      if (what == session_scene::effect::volume) {
+        check_volume(next.source());
+        version_ = version_of(next.source().file);
+      }
       if (what == session_scene::effect::render) {
         static_cast<void>(volume_of(next.source()));
         skel::program::check_writable(next.output());
-        auto const behind = parse_specification(next.specification(), "specification").background;
-        picture::check_image_name(next.output(), behind.what == background_spec::kind::none);
+        auto const spec = parse_specification(next.specification(), "specification");
+        auto const& behind = spec.background;
+        picture::check_image_name(next.output(), spec.width, spec.height,
+                                  behind.what == background_spec::kind::none);
         if (!behind.image.empty()) static_cast<void>(picture::read_png(behind.image));
       }
       scene_ = std::move(next);
       if (what != session_scene::effect::render) continue;
       auto const& from = scene_.source();
-      return {false,      scene_.specification(), from.file,
-              from.field, from.choice.variable,   from.choice.time,
-              from.frames};
+      return {false,    scene_.specification(), from.file,  from.field, from.choice.variable,
+              version_, from.choice.time,       from.frames};
     } catch (skel::error const& bad) {
       failed(bad.what());
     }

@@ -34,6 +34,7 @@ class line_input {
 struct session_order {
   bool ends = false;  ///< there is no next picture
   std::string specification, file, field, variable;
+  std::string version;  ///< of the file, when the last command chose it
   std::uint64_t time = 0;
   int frames = 1;
 };
@@ -53,7 +54,7 @@ class session_console {
   [[nodiscard]] std::string failure() const;
 
  private:
-  std::string place_;
+  std::string place_, version_;
   line_input input_;
   session_scene scene_;
   std::size_t line_ = 0, failed_ = 0;
@@ -65,14 +66,15 @@ template <>
 struct skel::transfer_traits<volume::session_order> {
   static void pack(volume::session_order const& o, std::vector<std::byte>& out) {
     skel::pack(o.ends, out);
-    for (auto const* text : {&o.specification, &o.file, &o.field, &o.variable}) skel::pack(*text, out);
+    for (auto const* text : {&o.specification, &o.file, &o.field, &o.variable, &o.version})
+      skel::pack(*text, out);
     skel::pack(o.time, out);
     skel::pack(o.frames, out);
   }
   static volume::session_order unpack(std::span<std::byte const>& in) {
     volume::session_order o;
     o.ends = skel::unpack<bool>(in);
-    for (auto* text : {&o.specification, &o.file, &o.field, &o.variable})
+    for (auto* text : {&o.specification, &o.file, &o.field, &o.variable, &o.version})
       *text = skel::unpack<std::string>(in);
     o.time = skel::unpack<std::uint64_t>(in);
     o.frames = skel::unpack<int>(in);

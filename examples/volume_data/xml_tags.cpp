@@ -19,6 +19,15 @@ constexpr std::uint64_t longest_tag = std::uint64_t{4} << 20;
 constexpr std::size_t longest_name = 256;  // each tag has a copy of its parent's
 constexpr std::size_t deepest = 64;
 
+// Expat 2.9 deprecates the functions whose results are as long as a long and an int.
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+std::int64_t byte_index(XML_Parser p) { return XML_GetCurrentByteIndex64(p); }
+std::uint64_t byte_count(XML_Parser p) { return XML_GetCurrentByteCount64(p); }
+#else
+std::int64_t byte_index(XML_Parser p) { return XML_GetCurrentByteIndex(p); }
+std::uint64_t byte_count(XML_Parser p) { return static_cast<std::uint64_t>(XML_GetCurrentByteCount(p)); }
+#endif
+
 }  // namespace
 
 struct xml_tags::handlers {
@@ -42,7 +51,7 @@ struct xml_tags::handlers {
     tag.depth = self.open_.size();
     if (!self.open_.empty()) tag.parent = self.open_.back();
     tag.begin = self.place();
-    tag.end = tag.begin + static_cast<std::uint64_t>(XML_GetCurrentByteCount(self.parser_.get()));
+    tag.end = tag.begin + byte_count(self.parser_.get());
     tag.after_text = std::exchange(self.text_, false);
     return tag;
   }
@@ -106,7 +115,7 @@ xml_tags::xml_tags(std::string path, std::string last)
 }
 
 std::uint64_t xml_tags::place() const {
-  auto const at = XML_GetCurrentByteIndex(parser_.get());
+  auto const at = byte_index(parser_.get());
   return at < 0 ? given_ : static_cast<std::uint64_t>(at);
 }
 
@@ -123,7 +132,7 @@ void xml_tags::parse() {
   bool const at_end = got < part;
   auto const status = XML_ParseBuffer(parser_.get(), static_cast<int>(got), at_end ? XML_TRUE : XML_FALSE);
   // Since 2.6 expat does not look again at a tag that has only grown a little: then it knows no place.
-  if (XML_GetCurrentByteIndex(parser_.get()) >= 0) unfinished_at_ = place();
+  if (byte_index(parser_.get()) >= 0) unfinished_at_ = place();
   if (error_) std::rethrow_exception(error_);
   if (ended_) return;
   if (status == XML_STATUS_ERROR)

@@ -25,7 +25,8 @@ namespace skel {
 /// Collective. The bytes are divided among the ranks, which then exchange their parts, as a
 /// hypercube divide_and_conquer. For any number of ranks, each rank receives the value about once
 /// and sends it at most twice. During the call, the root holds up to four copies of the value in
-/// memory, the other ranks up to three. Losses are handled as in divide_and_conquer.
+/// memory, the other ranks up to three. Losses are handled as in divide_and_conquer, but never
+/// blamed on the work.
 ///
 /// Throws, on every rank: source_error when `open` throws; otherwise as divide_and_conquer.
 template <class Open>

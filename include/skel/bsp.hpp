@@ -166,14 +166,13 @@ class bsp_parts {
   [[nodiscard]] int size() const { return size_; }
   /// Reads the part of rank `i`, 0 to size() - 1.
   [[nodiscard]] bsp_part<P> operator[](int i) const {
-    auto const bytes = read_(i);
-    std::span<std::byte const> in(bytes);
+    auto in = read_(i);
     return unpack_part(in);
   }
 
  private:
   friend class detail::bsp_work_of<P>;
-  using part_reader = detail::function_reference<std::vector<std::byte>(int)>;
+  using part_reader = detail::function_reference<std::span<std::byte const>(int)>;
   bsp_parts(part_reader const& read, int size) : read_(read), size_(size) {}
   static bsp_part<P> unpack_part(std::span<std::byte const>& in) {
     bsp_part<P> part;

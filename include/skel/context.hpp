@@ -27,6 +27,7 @@ class context;
 namespace detail {
 class engine;
 class team;
+class users_communicator;
 struct context_access;
 
 /// Makes a context over a plain MPI communicator. skel/mpi.hpp specialises it for MPI_Comm.
@@ -129,7 +130,7 @@ class context {
   /// A context over the ranks of a communicator, in a program that already runs MPI. Collective.
   /// Neither starts nor ends MPI. With a thread level below MPI_THREAD_SERIALIZED, only the calling
   /// thread drives communication. Throws usage_error on every rank if the ranks do not run the same
-  /// program. Requires linking skel::mpi.
+  /// program. Requires linking skel::mpi, built with Boost.MPI (SKEL_BOOST_MPI).
   explicit context(boost::mpi::communicator const& communicator,
                    context_options options = context_options::from_environment());
   /// The same over an MPI_Comm, in a program without Boost.MPI. Requires skel/mpi.hpp, which must be
@@ -166,7 +167,7 @@ class context {
   /// call creates it and is collective over the team. The context's own messages travel on a
   /// duplicate, so all tags are free. Make no MPI calls while a skeleton call runs, unless MPI was
   /// started with MPI_THREAD_MULTIPLE. Throws usage_error for a context without MPI. Requires
-  /// linking skel::mpi.
+  /// linking skel::mpi, built with Boost.MPI (SKEL_BOOST_MPI); communicator_of() does not need it.
   [[nodiscard]] boost::mpi::communicator const& communicator() const;
 
   /// A context of some of this context's ranks: rank i of the team is rank `ranks[i]` here, and
@@ -250,8 +251,8 @@ class context {
   int rank_ = 0;  // in the team
   std::uint64_t id_ = 1;
   bool beside_ = false;
-  bool is_team_ = false;                                                  // of team() or split()
-  mutable std::shared_ptr<boost::mpi::communicator const> communicator_;  // of a team; created on first use
+  bool is_team_ = false;                                                    // of team() or split()
+  mutable std::shared_ptr<detail::users_communicator const> communicator_;  // of a team; created on first use
 };
 
 }  // namespace skel

@@ -140,17 +140,25 @@ struct placed_solution {
   /// Whether this rank has the whole solution.
   [[nodiscard]] bool here() const { return where != division::placement::in_parts && !parts.empty(); }
   /// The solution. Throws usage_error on a rank that does not have it.
-  [[nodiscard]] Solution const& operator*() const& {
+  [[nodiscard]] typename std::vector<Solution>::const_reference operator*() const& {
     if (!here())
       throw usage_error("the solution is not on this rank: check placed_solution::here() before reading it");
     return parts.front();
   }
   /// The solution. Throws usage_error on a rank that does not have it.
-  [[nodiscard]] Solution& operator*() & { return const_cast<Solution&>(*std::as_const(*this)); }
-  /// The solution. Throws usage_error on a rank that does not have it.
-  [[nodiscard]] Solution&& operator*() && { return std::move(**this); }
-  /// A member of the solution. Throws usage_error on a rank that does not have it.
-  [[nodiscard]] Solution const* operator->() const { return &**this; }
+  [[nodiscard]] Solution& operator*() &
+          requires(!std::same_as<Solution, bool>) { return const_cast<Solution&>(*std::as_const(*this)); }
+          /// The solution. Throws usage_error on a rank that does not have it.
+          [[nodiscard]] Solution&&
+          operator*() &&
+      requires(!std::same_as<Solution, bool>) { return std::move(**this); }
+      /// A member of the solution. Throws usage_error on a rank that does not have it.
+      [[nodiscard]] Solution const*
+      operator->() const
+        requires(!std::same_as<Solution, bool>)
+  {
+    return &**this;
+  }
 };
 
 /// Divides the problem, solves its parts on all ranks, and combines their solutions.
@@ -159,7 +167,8 @@ struct placed_solution {
 /// any_division; it decides which ranks end with the solution. Any number of ranks works, and a
 /// division may make any number of problems. The compute threads of a rank call the job's functions
 /// concurrently, on a const object. Each rank divides its problem further, so that every thread has
-/// pieces to solve. If job.solve takes threads, a single thread per rank calls the job instead.
+/// pieces to solve. If job.solve takes threads and there is no small(), a single thread per rank calls the
+/// job instead; with small(), `threads` is 1.
 ///
 /// The solution has the same bytes for every number of ranks and threads, and after losses,
 /// - if the job has no solve(), or has small(): the tree of divisions then depends on the problem

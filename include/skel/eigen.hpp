@@ -97,8 +97,11 @@ struct dense_traits {
   }
 };
 
+// A declared function: with a lambda, every type satisfies the concept under clang 16.
+template <class D>
+void takes_eigen(Eigen::EigenBase<D> const& /*m*/);
 template <class T>
-concept eigen_type = requires(T const& t) { []<class D>(Eigen::EigenBase<D> const&) {}(t); };
+concept eigen_type = requires(T const& t) { detail::takes_eigen(t); };
 
 }  // namespace detail
 

@@ -64,7 +64,7 @@ class sink_error : public error {
   std::string text_;
 };
 
-/// An on_root source threw.
+/// A source of tasks threw, or does not fit the checkpoint.
 class source_error : public error {
  public:
   using error::error;

@@ -22,8 +22,10 @@
 #include "skel/schedule.hpp"
 #include "skel/sink.hpp"
 #include "skel/source.hpp"
+#include "skel/steered.hpp"
 #include "skel/stop.hpp"
 #include "skel/storage/options.hpp"
+#include "skel/task_needs.hpp"
 #include "skel/team_size.hpp"
 #include "skel/transfer.hpp"
 #include "skel/worker.hpp"
@@ -48,6 +50,11 @@ struct farm_options {
     /// must be the same on every rank, as a replicated list is; each rank calls it once per task, before the
     /// first one runs. Not for on_root sources. Empty: tasks begin in the order of the list.
     std::function<double(task_id)> cost{};
+    /// What a task takes of its rank: memory, cores and seconds. A rank begins a task only beside those with
+    /// which it fits into the rank's share of the host, or alone; one that fits on no rank is a task_error.
+    /// One that cannot end before the time limit is left out: report::needs counts those, and the run has
+    /// stopped early. Late tasks are then not copied. Not for teams (docs/how-to/needs.md).
+    needs_of_task needs{};
   };
 
   results_policy results = results::streamed();  ///< when results travel
@@ -73,6 +80,10 @@ struct farm_options {
   double audit = 0;
   per_task task{};  ///< how a single task runs
 };
+
+/// Satisfied by a task_source and by skel::steered<...>.
+template <class S>
+concept farm_source = task_source<S> || is_steered<std::remove_cvref_t<S>>;
 
 /// Satisfied by a function object that can be called, as const, with (task const&), (task const&,
 /// worker_info const&) or (context&, task const&).
@@ -117,11 +128,11 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 /// sent: usage_error for choices that exclude each other (docs/reference/farm.md).
 ///
 /// Sources: [Lee97, §2 and §3], [Storm95, §4].
-template <task_source Source, class F, farm_schedule S, class Sink>
+template <farm_source Source, class F, farm_schedule S, class Sink>
 result<void> farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
                   farm_options const& options = {});
 /// The same with schedule::adaptive.
-template <task_source Source, class F, class Sink>
+template <farm_source Source, class F, class Sink>
   requires(!farm_schedule<std::remove_cvref_t<Sink>>)
 result<void> farm(context& ctx, Source&& source, F const& f, Sink&& sink, farm_options const& options = {});
 

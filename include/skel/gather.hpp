@@ -1,4 +1,4 @@
-// gather: brings the final states of a bsp to the root, or to all ranks, in the order of their parts.
+// gather: brings a value of each rank, or the final states of a bsp, to the root or to all ranks.
 //
 //     struct line {  // each rank has a part of the numbers 0 to 99
 //       using state = std::vector<int>;
@@ -24,6 +24,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "skel/bsp.hpp"
@@ -31,6 +32,30 @@
 #include "skel/report.hpp"
 
 namespace skel {
+
+/// Satisfied by a value that is neither the result nor the program of a bsp.
+template <class T>
+concept value_of_rank = !std::is_array_v<T> && !requires {
+  typename T::state;
+  typename T::message;
+};
+
+/// Returns the values that the ranks passed, on the root: element r is that of rank r, and empty if that rank
+/// was lost. Returns nothing on the other ranks. For data that belong to a rank, such as what it measured;
+/// results of tasks belong into a sink.
+///
+///     auto const temperatures = skel::gather(ctx, read_sensor());
+///
+/// Collective. The root receives each value once.
+///
+/// Throws, on every rank: task_error, whose task is the rank, if a value cannot be packed or unpacked.
+template <value_of_rank T>
+[[nodiscard]] std::optional<std::vector<std::optional<T>>> gather(context& ctx, T const& mine);
+
+/// The same, but returns the values on every rank, by a broadcast(); on none if the context is stopped
+/// (context::request_stop()).
+template <value_of_rank T>
+[[nodiscard]] std::optional<std::vector<std::optional<T>>> all_gather(context& ctx, T const& mine);
 
 /// Returns the values of all parts of a bsp call to the root, in the order of the parts: part i of the result
 /// is that of the rank with `report.part->index` == i. There may be fewer parts than ranks, see

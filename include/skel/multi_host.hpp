@@ -127,7 +127,7 @@ concept multi_host_job = requires(Job const& job, typename Job::unit const& u, s
 /// unit to unit, new at the beginning of a share. `job.cut(unit, first, count)` copies neighbouring
 /// pieces out of a unit; it is called under a lock at any time, also while units are read, and
 /// should only copy. The compute threads of all ranks call `job.process(packet, i)` concurrently.
-/// All functions are called on a const object. A host holds at most paper.read_ahead + 2 units. The
+/// All functions are called on a const object. A host holds at most measures.read_ahead + 2 units. The
 /// sink is called by one thread at a time, and may return results::flow::stop.
 ///
 /// Losses: the pieces of a lost worker go to other ranks. Another rank takes over the share of a

@@ -1,10 +1,11 @@
 // The options that all programs of skel have, for a program of your own: --report, --samples, --watch,
-// --trace, --threads, --schedule, ... (docs/reference/options.md).
+// --checkpoint, --threads, --schedule, ... (docs/reference/options.md).
 //
 //     int main(int argc, char** argv) {
 //       return skel::run_main(argc, argv, skel::restartable([&](skel::context& ctx) {
 //         skel::program::session self(ctx, "sweep", argc, argv);  // takes its options out of argv
-//         // ... your own options: those that are left
+//         // ... your own options: those that are left, or if there are none:
+//         if (self.answers_help("usage: sweep [options]")) return 0;
 //         auto const [report] = skel::farm(ctx, source, f, self.schedule(), sink, self.farm());
 //         return self.finish({.run = report});                    // writes the files
 //       }));
@@ -13,9 +14,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "skel/context.hpp"
 #include "skel/observe/progress.hpp"
@@ -24,6 +27,7 @@
 #include "skel/on_error.hpp"
 #include "skel/report.hpp"
 #include "skel/schedule.hpp"
+#include "skel/storage/options.hpp"
 
 namespace skel {
 struct farm_options;
@@ -43,6 +47,12 @@ struct run_options {
     double audit = 0;                                                ///< --audit
     friend bool operator==(farm_values const&, farm_values const&) = default;
   };
+  /// Those of checkpoints, as given; see checkpoint().
+  struct checkpoint_values {
+    /// --checkpoint (code), --store, --remote, --remote-every, --every, --mtbf, --resume-object, --key-file
+    checkpoint_options how{.code = {}};
+    std::string resume{};  ///< --resume: "yes" or "auto"; empty: not given
+  };
   /// Files that the root writes. A path is empty if its option was not given.
   struct output_files {
     std::string report{};       ///< --report
@@ -53,6 +63,7 @@ struct run_options {
   };
 
   farm_values of_farm{};                                      ///< the options of farms
+  checkpoint_values of_checkpoints{};                         ///< the options of checkpoints
   output_files files{};                                       ///< what is written
   std::optional<int> threads{};                               ///< --threads: compute threads per rank
   std::optional<int> watch{};                                 ///< --watch; 0: any free port
@@ -68,6 +79,14 @@ struct run_options {
   [[nodiscard]] error_policy on_error() const { return parse_on_error(of_farm.on_error); }
   /// The options of a farm: --results, --root, --on-error, --task-time-limit and --audit.
   [[nodiscard]] farm_options farm() const;
+  /// Whether --checkpoint was given.
+  [[nodiscard]] bool saves() const {
+    return !of_checkpoints.how.code.empty() && of_checkpoints.how.code != "none";
+  }
+  /// The options of checkpoints, or nothing if checkpoints were not requested. `problem` must encode
+  /// everything that the result depends on.
+  [[nodiscard]] std::optional<checkpoint_options> checkpoint(
+      checkpoint_options::program_version const& program, std::string const& problem) const;
   /// Whether progress is shown.
   [[nodiscard]] observe::progress_mode progress() const;
   /// Whether the run is traced.
@@ -102,18 +121,28 @@ class session {
   /// `name`: of the program, in reports and samples. In a later attempt of run_main's body, first puts back
   /// what the session of the last one took.
   session(context& ctx, std::string name, int& argc, char** argv);
-  /// The same with options that were read otherwise. Not collective; checks nothing.
-  session(context& ctx, std::string name, run_options options);
+  /// The same with options that were read otherwise. Not collective; checks nothing. The summary goes to
+  /// `summary`.
+  session(context& ctx, std::string name, run_options options, std::FILE* summary = stdout);
   ~session();
   session(session const&) = delete;
   session& operator=(session const&) = delete;
+
+  /// For a program with no arguments but these options. Throws usage_error if the constructor has left a
+  /// word on the command line, and names the option that an unknown one may mean. With --help the root prints
+  /// `usage` and help_of_options(), and the result is true: the body should return 0.
+  [[nodiscard]] bool answers_help(std::string_view usage) const;
 
   /// The options as given.
   [[nodiscard]] run_options const& options() const;
   /// options().schedule()
   [[nodiscard]] any_schedule schedule() const { return options().schedule(); }
-  /// options().farm()
+  /// options().farm(), with checkpoint().
   [[nodiscard]] farm_options farm() const;
+  /// The options of checkpoints, for any skeleton; nothing if they were not requested. Their `problem` is
+  /// the name and what the constructor has left of the command line: add whatever else the result depends on,
+  /// such as the contents of files.
+  [[nodiscard]] std::optional<checkpoint_options> checkpoint() const;
   /// Writes the files on the root, and the summary on standard error. Returns the exit code: 0, or 3 if tasks
   /// were left out or results may be wrong, which standard error names. Throws skel::error if a signal or
   /// --time-limit stopped the run, or if a file cannot be written.

@@ -58,6 +58,7 @@ struct group_report {
 struct checkpoint_report {
   std::uint64_t restored_tasks = 0;       ///< found in the store or remembered, and not run again
   std::uint64_t restored_generation = 0;  ///< the generation that the run resumed from; 0: none
+  double restore_seconds = 0;             ///< reading it, on the root
   std::uint64_t saved = 0;                ///< checkpoints that were committed
   std::uint64_t failed = 0;               ///< checkpoints that could not be written
   std::uint64_t bytes = 0;                ///< size of the latest one with its bases, before coding
@@ -96,6 +97,13 @@ struct audit_report {
   std::vector<faulty_rank> at_fault;  ///< in the order in which they were found
 };
 
+/// The needs of the tasks of a farm, see farm_options::per_task::needs.
+struct needs_report {
+  std::uint64_t memory = 0;       ///< bytes that the largest rank may use
+  unsigned threads = 0;           ///< cores that the widest rank may use
+  std::uint64_t not_started = 0;  ///< tasks that could not end before the time limit
+};
+
 /// The tasks that a team of ranks ran together, see farm_options::per_task::team_size.
 struct team_report {
   std::vector<int> ranks;   ///< of the team, its root first
@@ -131,30 +139,31 @@ struct part_report {
 
 /// The report of one run.
 struct report {
-  std::string skeleton;                      ///< "farm"
-  std::string schedule;                      ///< as any_schedule prints it, e.g. "guided:min=1"
-  std::string results;                       ///< "streamed" or "concentrated"
-  int ranks = 0;                             ///< of the context
-  int threads_per_rank = 0;                  ///< compute threads of the root
-  std::uint64_t tasks = 0;                   ///< tasks whose results reached the sink
-  double seconds = 0;                        ///< wall seconds from the call to its return
-  double busy_share = 0;                     ///< busy seconds over (seconds x compute threads of all ranks)
-  bool stopped_early = false;                ///< by a stop condition, the time limit or the sink
-  std::vector<int> lost_ranks;               ///< ranks lost during the run
-  std::vector<int> lost_before;              ///< ranks of the context that were lost before it
-  int attempt = 1;                           ///< see context::attempt()
-  std::vector<rank_loss> losses;             ///< all those of the job so far, as this rank knows them
-  std::uint64_t tasks_handed_out_again = 0;  ///< after losses
-  std::vector<task_failure> failed_tasks;    ///< on the root, by task: left out by on_error::collect
-  std::optional<audit_report> audit;         ///< on the root, of farms with audits only
-  std::vector<team_report> teams;            ///< on the root, of farms with teams only
-  std::optional<std::uint64_t> steals;       ///< only where the schedule steals
-  std::uint64_t messages = 0;                ///< sent by all ranks
-  std::uint64_t bytes = 0;                   ///< payload and headers, sent by all ranks
-  std::vector<rank_report> per_rank;         ///< complete on the root; elsewhere this rank's own row
-  std::vector<phase_report> phases;          ///< on the root; empty where the skeleton has no phases
-  std::optional<part_report> part;           ///< this rank's, of bsp only
-  std::optional<group_report> groups;        ///< on the root, of multi_host only
+  std::string skeleton;        ///< "farm"
+  std::string schedule;        ///< as any_schedule prints it, e.g. "guided:min=1"
+  std::string results;         ///< "streamed" or "concentrated"
+  int ranks = 0;               ///< of the context
+  int threads_per_rank = 0;    ///< compute threads of the root
+  std::uint64_t tasks = 0;     ///< tasks whose results reached the sink
+  double seconds = 0;          ///< wall seconds from the call to its return
+  double busy_share = 0;       ///< busy seconds over (seconds x compute threads of all ranks)
+  bool stopped_early = false;  ///< by a stop condition, the time limit or the sink, or tasks were not started
+  std::vector<int> lost_ranks;                  ///< ranks lost during the run
+  std::vector<int> lost_before;                 ///< ranks of the context that were lost before it
+  int attempt = 1;                              ///< see context::attempt()
+  std::vector<rank_loss> losses;                ///< all those of the job so far, as this rank knows them
+  std::uint64_t tasks_handed_out_again = 0;     ///< after losses
+  std::vector<task_failure> failed_tasks;       ///< on the root, by task: left out by on_error::collect
+  std::optional<audit_report> audit;            ///< on the root, of farms with audits only
+  std::optional<needs_report> needs;            ///< on the root, of farms with needs only
+  std::vector<team_report> teams;               ///< on the root, of farms with teams only
+  std::optional<std::uint64_t> steals;          ///< only where the schedule steals
+  std::uint64_t messages = 0;                   ///< sent by all ranks
+  std::uint64_t bytes = 0;                      ///< payload and headers, sent by all ranks
+  std::vector<rank_report> per_rank;            ///< complete on the root; elsewhere this rank's own row
+  std::vector<phase_report> phases;             ///< on the root; empty where the skeleton has no phases
+  std::optional<part_report> part;              ///< this rank's, of bsp only
+  std::optional<group_report> groups;           ///< on the root, of multi_host only
   std::optional<checkpoint_report> checkpoint;  ///< on the root; empty without any of this
 
   /// The special members are compiled in the library: inline, they cost each file 0.02 s.

@@ -129,8 +129,8 @@ namespace schedule {
 /// The default, which needs no parameter: grants shrink and follow the speed of each rank, which its
 /// results tell (adaptive weighted factoring [Banicescu00], after factoring [HSF92]). When all tasks are
 /// granted, the root sends idle ranks to those that have most waiting. When none waits, an idle rank runs a
-/// copy of a task that a slower one is late with; a very late task is copied before. Not so if
-/// farm_options::per_task::run_once forbids it or the sink is reduced.
+/// copy of the running task that gains most by it in expectation; a very late task is copied before. Not so
+/// if farm_options::per_task::run_once forbids it, tasks state their needs or the sink is reduced.
 struct adaptive {
   /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;

@@ -4,17 +4,22 @@
 //     [&](skel::task_id i, double r) { ... }                           // in the order of completion
 //     skel::ordered([&](skel::task_id, double r) { out << r; })        // in the order of the tasks
 //     skel::into(results)                                              // results[i] for task i
-//     skel::reduced(sum, std::plus<>())                                // one value
+//     skel::reduced(sum)                                               // one value
+//     [&](skel::task_id i, skel::outcome<double> r) { ... }            // also why tasks have no result
+//
+// All ranks receive the results from skel::everywhere (skel/everywhere.hpp).
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "skel/detail/conversion.hpp"
 #include "skel/detail/task_range.hpp"
+#include "skel/outcome.hpp"
 
 namespace skel {
 
@@ -45,24 +50,23 @@ struct ordered {
 template <class F>
 ordered(F&&, std::uint64_t = 0) -> ordered<F>;
 
-/// Whether merges of T do not depend on their order. True for integers; specialise it for types
-/// whose merge is exact.
+/// Whether merges of T do not depend on their order. True for integers, and for the types of
+/// skel/exact_merges.hpp and skel/reproducible_sum.hpp; specialise it for types whose merge is exact.
 template <class T>
 inline constexpr bool exact_merge = std::integral<T>;
 
 /// A sink that merges results on each rank, `total = merge(total, result)`, so few values travel.
 /// On the root, `total` holds the initial value and receives the merged value; it has the results'
 /// type. The merge must be associative, commutative and exact, since the order depends on the
-/// schedule. Floating-point sums are therefore rejected: specialise skel::exact_merge for a
-/// reproducible type.
-template <class T, class Merge>
+/// schedule. Floating-point sums are therefore rejected: see skel::exact_merge.
+template <class T, class Merge = std::plus<>>
 struct reduced {
   using value_type = T;      ///< the type of the results
   using merge_type = Merge;  ///< the type of the merge
   T* total;                  ///< receives the merged value, on the root
   Merge merge;               ///< merge(T, T); several threads may call it at once, on a const object
-  /// Merges into `into`, which must outlive the call.
-  reduced(T& into, Merge m) : total(&into), merge(std::move(m)) {}
+  /// Merges into `into`, which must outlive the call; by `+` without a merge.
+  explicit reduced(T& into, Merge m = {}) : total(&into), merge(std::move(m)) {}
 };
 
 namespace detail {
@@ -81,6 +85,8 @@ class vector_sink {
     make_room(id + 1);
     (*results_)[id] = std::move(value);
   }
+  /// The vector.
+  [[nodiscard]] std::vector<T>& results() const { return *results_; }
 
  private:
   template <class Source, class F, class Sink>
@@ -128,8 +134,11 @@ inline constexpr bool holds_task_ids = holds_every<task_id, P>() || holds_every<
 template <class Sink, class R>
 inline constexpr bool takes_result = std::is_invocable_v<Sink&, task_id, R&&>;
 template <class Sink, class R>
-inline constexpr bool callable_sink =
-    takes_result<Sink, R> || (std::is_same_v<R, no_result> && std::is_invocable_v<Sink&, task_id>);
+inline constexpr bool takes_outcome =
+    !takes_result<Sink, R> && std::is_invocable_v<Sink&, task_id, outcome<R>&&>;
+template <class Sink, class R>
+inline constexpr bool callable_sink = takes_result<Sink, R> || takes_outcome<Sink, R> ||
+                                      (std::is_same_v<R, no_result> && std::is_invocable_v<Sink&, task_id>);
 template <class Sink, class R>
 inline constexpr bool keeps_values = holds_task_ids<std::remove_cvref_t<parameter<Sink, 0>>> &&
                                      holds_every<R, std::remove_cvref_t<parameter<Sink, 1>>>();
@@ -137,6 +146,8 @@ template <class Sink, class R>
 constexpr bool sink_returns_bool() {
   if constexpr (takes_result<Sink, R>)
     return std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Sink&, task_id, R&&>>, bool>;
+  else if constexpr (takes_outcome<Sink, R>)
+    return std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Sink&, task_id, outcome<R>&&>>, bool>;
   else
     return std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Sink&, task_id>>, bool>;
 }
@@ -164,6 +175,8 @@ bool call_sink(Sink& sink, task_id id, R& result) {
   auto const call = [&]() -> decltype(auto) {
     if constexpr (takes_result<Sink, R>)
       return sink(id, std::move(result));
+    else if constexpr (takes_outcome<Sink, R>)
+      return sink(id, outcome<R>(std::move(result)));
     else
       return sink(id);
   };

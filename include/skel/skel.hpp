@@ -23,6 +23,7 @@ namespace sim {}
 #include "skel/context.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
+#include "skel/everywhere.hpp"
 #include "skel/farm.hpp"
 #include "skel/gather.hpp"
 #include "skel/immutable.hpp"

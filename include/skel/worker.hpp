@@ -17,7 +17,7 @@ namespace skel {
 struct worker_info {
   int rank = 0;          ///< in the context
   unsigned thread = 0;   ///< compute thread of this rank, 0 to threads - 1; it runs one task at a time
-  unsigned threads = 1;  ///< compute threads of this rank
+  unsigned threads = 1;  ///< compute threads of this rank; with task_needs: cores that the task may use
   /// The accelerator of this thread: its index among those that CUDA_VISIBLE_DEVICES,
   /// ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK lists (the first of them that is set), as
   /// cudaSetDevice() counts them. Empty: none is set, or it lists no device. The ranks of a host share

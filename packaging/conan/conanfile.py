@@ -17,8 +17,8 @@ class Skel(ConanFile):
     license = "BSL-1.0"
     package_type = "library"
     settings = "os", "compiler", "build_type", "arch"
-    options = {"shared": [True, False], "mpi": [True, False], "sodium": [True, False]}
-    default_options = {"shared": False, "mpi": True, "sodium": True}
+    options = {"shared": [True, False], "mpi": [True, False], "boost_mpi": [True, False], "sodium": [True, False]}
+    default_options = {"shared": False, "mpi": True, "boost_mpi": True, "sodium": True}
 
     def export_sources(self):
         top = os.path.join(self.recipe_folder, os.pardir, os.pardir)
@@ -26,7 +26,7 @@ class Skel(ConanFile):
             copy(self, part, top, self.export_sources_folder)
 
     def configure(self):
-        if self.options.mpi:
+        if self.options.mpi and self.options.boost_mpi:
             self.options["boost"].without_mpi = False
 
     def requirements(self):
@@ -47,7 +47,7 @@ class Skel(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for name in ("mpi", "sodium"):
+        for name in ("mpi", "boost_mpi", "sodium"):
             toolchain.variables[f"SKEL_{name.upper()}"] = bool(self.options.get_safe(name))
         for name in ("SKEL_SIM", "SKEL_OTF2", "SKEL_BUILD_EXAMPLES", "SKEL_BUILD_TESTS", "SKEL_WERROR"):
             toolchain.variables[name] = False

@@ -30,12 +30,13 @@ mpi_error::mpi_error(std::string const& call, int code, std::string const& text,
 namespace detail {
 
 void refuse_count(std::string_view where, std::string_view what, std::int64_t n, std::uint64_t least) {
-  throw usage_error(format("{}: {} must be at least {}, found {}", where, what, least, n));
+  throw usage_error(detail::format("{}: {} must be at least {}, found {}", where, what, least, n));
 }
 
 void require_seconds(std::string_view where, std::string_view what, double seconds) {
   if (!(seconds >= 0))
-    throw usage_error(format("{}: {} must be a number of seconds from 0 on, found {}", where, what, seconds));
+    throw usage_error(
+        detail::format("{}: {} must be a number of seconds from 0 on, found {}", where, what, seconds));
 }
 
 }  // namespace detail

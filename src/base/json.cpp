@@ -47,27 +47,27 @@ json json_reader::parse(std::string_view text, std::string const& file) {
     // nlohmann's own message has its number and the position before.
     for (auto const* const start : {"syntax error", "number overflow"})
       if (auto const found = what.find(start); found != std::string::npos) what.erase(0, found);
-    throw usage_error(one_line(format("{}: not JSON: {}", place, what)));
+    throw usage_error(one_line(detail::format("{}: not JSON: {}", place, what)));
   }
 }
 
 void json_reader::fail(std::string const& what) const {
-  throw usage_error(one_line(format("{}: {}{}{}", file_, key_, key_.empty() ? "" : ": ", what)));
+  throw usage_error(one_line(detail::format("{}: {}{}{}", file_, key_, key_.empty() ? "" : ": ", what)));
 }
 
 void json_reader::expect(bool condition, std::string_view expected) const {
   if (condition) return;
   auto found = value_->dump(-1, ' ', false, json::error_handler_t::replace);
   if (constexpr std::size_t most = 60; found.size() > most)
-    found = value_->is_array()    ? format("a list of {}", value_->size())
+    found = value_->is_array()    ? detail::format("a list of {}", value_->size())
             : value_->is_object() ? "an object"
                                   : found.substr(0, most);
-  fail(format("expected {}, found {}", expected, found));
+  fail(detail::format("expected {}, found {}", expected, found));
 }
 
 json_reader json_reader::operator[](char const* name) const {
   expect(value_->is_object(), "an object");
-  if (!has(name)) fail(format("missing \"{}\"", name));
+  if (!has(name)) fail(detail::format("missing \"{}\"", name));
   return {(*value_)[name], file_, key_.empty() ? name : key_ + "." + name};
 }
 
@@ -76,7 +76,7 @@ std::vector<json_reader> json_reader::items(std::string_view expected, std::size
   expect(value_->is_array() && value_->size() >= least && value_->size() <= most, expected);
   std::vector<json_reader> all;
   for (std::size_t i = 0; i < value_->size(); ++i)
-    all.emplace_back((*value_)[i], file_, format("{}[{}]", key_, i));
+    all.emplace_back((*value_)[i], file_, detail::format("{}[{}]", key_, i));
   return all;
 }
 
@@ -92,19 +92,20 @@ void json_reader::only_keys(std::span<std::string_view const> known) const {
   expect(value_->is_object(), "an object");
   for (auto const& [key, unused] : value_->items())
     if (std::find(known.begin(), known.end(), key) == known.end())
-      fail(format("unknown key \"{}\"; known: {}", key, join(known, ", ")));
+      fail(detail::format("unknown key \"{}\"; known: {}", key, join(known, ", ")));
 }
 
 double json_reader::number(double least, double most, std::string_view expected) const {
   double const x = value_->is_number() ? value_->get<double>() : NAN;
   if (!(x >= least && x <= most))
-    expect(false, expected.empty() ? format("a number from {} to {}", least, most) : std::string(expected));
+    expect(false,
+           expected.empty() ? detail::format("a number from {} to {}", least, most) : std::string(expected));
   return x;
 }
 
 double json_reader::whole_number(double least, double most, std::string_view expected) const {
   auto const wanted =
-      expected.empty() ? format("a whole number from {} to {}", least, most) : std::string(expected);
+      expected.empty() ? detail::format("a whole number from {} to {}", least, most) : std::string(expected);
   auto const x = number(least, most, wanted);
   expect(x == std::floor(x), wanted);
   return x;
@@ -114,7 +115,8 @@ std::vector<double> json_reader::numbers(double least, double most, std::string_
   expect(value_->is_array(), "a list");
   std::vector<double> all;
   for (auto const& x : *value_)
-    all.push_back(json_reader(x, file_, format("{}[{}]", key_, all.size())).number(least, most, expected));
+    all.push_back(
+        json_reader(x, file_, detail::format("{}[{}]", key_, all.size())).number(least, most, expected));
   return all;
 }
 

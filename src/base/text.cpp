@@ -73,6 +73,13 @@ std::optional<std::vector<std::string>> csv_fields(std::string_view line) {
   return fields;
 }
 
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (char const c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result)

@@ -61,6 +61,9 @@ bool read_line(std::istream& in, std::string& line);
 /// The fields of a line of CSV (RFC 4180). Returns nothing if a quote is not closed.
 [[nodiscard]] std::optional<std::vector<std::string>> csv_fields(std::string_view line);
 
+/// A field of such a line: in quotes if necessary, inner quotes doubled.
+[[nodiscard]] std::string csv_field(std::string_view text);
+
 /// Replaces the capitals of ASCII.
 [[nodiscard]] std::string lower(std::string_view text);
 

@@ -93,6 +93,7 @@ result<std::optional<std::vector<std::byte>>> broadcast_bytes(
   };
   divide_and_conquer_options options;
   options.label = label;
+  options.max_losses_per_task = 0;  // no code of the user runs on the ranks, so that no work is to blame
   auto all = divide_and_conquer(ctx, on_root(open), broadcast_job{}, division::hypercube{}, options);
   all.report.skeleton = "broadcast";
   if (!all.value.here()) return {std::nullopt, std::move(all.report)};

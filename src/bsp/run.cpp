@@ -60,11 +60,11 @@ role::bsp_root_config bsp_run::root_config(bool again) {
                           .splits = work_.splits(),
                           .neighbours = work_.has_neighbours(),
                           .max_losses = options_.max_losses_per_task,
-                          .saves = store_ != nullptr,
-                          .begins_anew = store_ && store_->in_later_attempt()};
+                          .saves = store_ != nullptr};
   if (!store_) return c;
   auto const parts = work_.splits() ? std::nullopt : std::optional(static_cast<std::uint32_t>(all_ranks()));
-  for (auto const& g : store_->open(again, parts)) c.usable.push_back({g.generation, g.parts});
+  for (auto const& g : store_->open(again, parts)) c.usable.push_back({g.generation, g.parts, {}, g.stamp});
+  c.begins_anew = store_->in_later_attempt();  // known since it was opened
   c.stamp = store_->stamp();
   c.newest = store_->newest();
   return c;
@@ -97,7 +97,7 @@ transport::packet bsp_run::unpack(int from, bsp_message& m, std::span<std::byte 
 
 void bsp_run::on_lost(int rank, bool killed) {
   protocol_run::on_lost(rank, killed);
-  if (is_root() && store_ && !over_) store_->lost_rank();
+  if (is_root() && store_ && !over_ && counted_.insert(rank).second) store_->lost_rank();
 }
 
 void bsp_run::on_tick(double t) {
@@ -168,14 +168,17 @@ void bsp_run::do_job(role::bsp::restore const& j, unsigned /*thread*/, std::uniq
   auto const size = static_cast<int>(j.members);
   std::optional<std::uint64_t> step;
   std::optional<std::string> no_store;
+  std::vector<std::byte> latest_part;
+  if (j.generation != 0) latest_part = engine_.wires().buffer();
   auto const read_part = [&](int part) {
-    auto bytes = store_->read(j.generation, static_cast<std::uint32_t>(part));
-    std::span<std::byte const> in(bytes);
+    latest_part =
+        store_->read(j.generation, j.stamp, static_cast<std::uint32_t>(part), std::move(latest_part));
+    std::span<std::byte const> in(latest_part);
     step = bytes::get_varint(in);
-    bytes.erase(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(in.size()));
-    return bytes;
+    return in;
   };
   std::vector<int> neighbours;
+  double const begin = now();
   lock.unlock();
   auto const bad = thrown_by([&] {
     neighbours = work_.neighbours(rank, size);
@@ -184,19 +187,21 @@ void bsp_run::do_job(role::bsp::restore const& j, unsigned /*thread*/, std::uniq
       return work_.begin(rank, size);
     }
     try {
-      work_.load(read_part, static_cast<int>(store_->parts_of(j.generation)), rank, size);
+      work_.load(read_part, static_cast<int>(store_->parts_of(j.generation, j.stamp)), rank, size);
       if (!step) read_part(0);       // split() read no part
     } catch (error const& unread) {  // an error of the store, or bytes that do not hold such a state
       no_store = unread.what();
     }
   });
   lock.lock();
+  if (j.generation != 0) store_->give_buffer(std::move(latest_part));
   if (over_) return;
   if (bad) return fail(*bad);
   // The report shows the checkpoint of an earlier run, not the one this run returns to after a
   // loss.
   if (!no_store && is_root() && store_ && j.generation == store_->costs().restored_generation)
     store_->costs().restored_tasks = *step;
+  if (!no_store && store_ && j.generation != 0) store_->restored(*step, now() - begin);
   if (no_store)
     tell(member_, &member::unreadable, j.epoch, *no_store);
   else
@@ -244,15 +249,14 @@ void bsp_run::do_job(role::bsp::save const& j, unsigned thread, std::unique_lock
   part.packed.clear();
   double const begin = now();
   lock.unlock();
+  double packing = begin;
   auto const bad = thrown_by([&] {
     if (!mail_.opened().empty()) work_.receive(mail_.opened());
-  });
-  double const packing = now();
-  if (!bad) {
+    packing = now();
     bytes::put_varint(part.packed, j.step);
     packing_may_wait const here(part);
     work_.pack_part(part.packed);
-  }
+  });
   double const end = now();
   lock.lock();
   measures_[thread].busy += end - begin;
@@ -316,6 +320,7 @@ report run_bsp(context& ctx, bsp_work& work, bsp_options const& options, bool ag
   bsp_run run(ctx, work, options, again);
   auto r = run.execute();
   run.close_store(r);
+  run.throw_if_left();
   return r;
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -89,6 +90,7 @@ class bsp_run final : public protocol_run<bsp_protocol> {
   bsp_options options_;
   std::unique_ptr<bsp_store> store_;
   loop_threads loops_;
+  std::set<int> counted_;  // losses of which the store knows
   mailbox mail_;
   std::deque<job> jobs_;
   bool running_ = false;

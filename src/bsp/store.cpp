@@ -1,5 +1,6 @@
 #include "store.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <tuple>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "base/format.hpp"
 #include "call/timed.hpp"
 #include "call/user_code.hpp"
+#include "engine/engine.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
@@ -31,7 +33,13 @@ bsp_store::bsp_store(engine& of, checkpoint_options const& options, call_descrip
                  [this](auto const& plan) { return log_ && log_->is_of_another_call(plan.stamp); }),
       what_(std::move(what)) {}
 
-bsp_store::~bsp_store() { wait(); }
+// The next attempt restores in this memory.
+bsp_store::~bsp_store() {
+  wait();
+  if (!engine_.disks().isolated()) return;
+  if (writing_.valid()) packed_ = std::move(writing_.get().part.packed);
+  engine_.wires().recycle(std::move(packed_));
+}
 
 void bsp_store::wait() {
   if (writing_.valid()) writing_.wait();
@@ -43,19 +51,30 @@ void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part, 
   done d{{plan.generation, {}}, plan, std::move(bytes), std::exchange(complete_, {})};
   auto past = interval_.history(false);
   writing_ = std::async(std::launch::async, [this, part, past, d = std::move(d)]() mutable {
+    double taken = 0;
     auto const bad = thrown_by([&] {
+      timed const all_of_it(taken);
       std::span<std::byte const> all(d.part.packed);
+      // Without the root, which would have committed it, it serves nothing, and the next attempt waits.
+      auto const content = [&](storage::byte_sink const& to) {
+        constexpr std::size_t most = std::size_t{1} << 20;
+        for (std::size_t at = 0; at < all.size(); at += most) {
+          if (engine_.disks().isolated()) throw error("rank 0 is lost");
+          to(all.subspan(at, std::min(most, all.size() - at)));
+        }
+      };
       if (!d.part.deferred.empty()) {
         timed const t(d.complete_seconds);
         d.part.complete(d.complete);
         all = d.complete;
       }
       d.bytes = all.size();
-      d.what.cost = store_.prepare(d.plan, part, "rank", all);
+      d.what.cost = store_.prepare(d.plan, part, "rank", all.size(), content);
       if (d.plan.parts == 1) d.what.cost += commit_and_clear(store_, d.plan, past);
     });
     d.part.deferred.clear();
     d.what.error = bad.value_or("");
+    if (bad) d.what.cost.write = taken;
     return std::move(d);
   });
 }
@@ -70,28 +89,39 @@ std::optional<bsp_store::written> bsp_store::poll() {
   costs_.written_bytes += d->bytes;
   packed_ = std::move(d->part.packed);
   complete_ = std::move(d->complete);
+  double const taken = d->complete_seconds + cost.code + cost.write;
   if (!d->what.error.empty()) {
-    report_(d->what.error + " (the run goes on)");
+    interval_.not_saved(taken);
+    if (!std::exchange(has_failed_, true)) report_(d->what.error + " (the run goes on)");
   } else {
-    interval_.saved(d->complete_seconds + cost.code + cost.write);
+    interval_.saved(taken);
     if (d->plan.parts == 1) ++costs_.saved;
   }
   return std::move(d->what);
 }
 
-storage::stored_generation const& bsp_store::find(std::uint64_t generation) {
-  if (found_ && found_->plan.generation == generation) return *found_;
-  for (auto& g : store_.chosen(store_.catalogue()))
-    if (g.plan.generation == generation && g.identity_hash == store_.options().identity.hash())
-      return found_.emplace(std::move(g));
+storage::stored_generation const& bsp_store::find(std::uint64_t generation, std::uint64_t stamp) {
+  auto const is_it = [&](auto const& g) { return g.plan.generation == generation && g.plan.stamp == stamp; };
+  if (found_ && is_it(*found_)) return *found_;
+  for (auto& g : store_.catalogue())
+    if (is_it(g) && g.identity_hash == store_.options().identity.hash()) return found_.emplace(std::move(g));
   throw error(detail::format("no generation {} in {}", generation, join(options_.store, ", ")));
 }
 
-std::vector<std::byte> bsp_store::read(std::uint64_t generation, std::uint32_t part) {
-  return store_.read(find(generation), part);
+std::vector<std::byte> bsp_store::read(std::uint64_t generation, std::uint64_t stamp, std::uint32_t part,
+                                       std::vector<std::byte> memory) {
+  return store_.read(find(generation, stamp), part, std::move(memory));
 }
 
-std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(generation).plan.parts; }
+std::uint32_t bsp_store::parts_of(std::uint64_t generation, std::uint64_t stamp) {
+  return find(generation, stamp).plan.parts;
+}
+
+void bsp_store::restored(std::uint64_t step, double taken) {
+  costs_.restore_seconds += taken;
+  if (log_ && in_later_attempt())
+    report_(detail::format("the state before superstep {} was restored in {:.2g} s", step, taken));
+}
 
 // --- the root
 
@@ -101,7 +131,7 @@ std::vector<storage::generation_plan> bsp_store::open(bool again, std::optional<
   auto& stamps = log_->stamps();
   ask_at_start([&](storage::repository const& store) {
     std::vector<storage::stored_generation> all;
-    if (!stamps.empty()) all = read_back([&] { return store.candidates(); });
+    if (!stamps.empty()) all = read_back([&] { return store.candidates(); }, again);
     std::erase_if(all, [&](auto const& g) { return !stamps.contains(g.plan.stamp); });
     auto const fits = [&](auto const& g) { return !parts || g.plan.parts == *parts; };
     if (!all.empty() && !fits(all[0]) && !in_later_attempt())

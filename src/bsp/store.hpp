@@ -37,15 +37,19 @@ class bsp_store : public call_store {
   /// The memory of the previous part, reused for the next: fresh pages would cost more than filling
   /// them.
   [[nodiscard]] std::vector<std::byte> buffer() { return std::exchange(packed_, {}); }
+  void give_buffer(std::vector<std::byte> memory) { packed_ = std::move(memory); }
   /// Completes and writes a part in the background; no other write may be in progress. With a
   /// single part, it is committed immediately, because a lone rank has no other thread to drive
   /// communication while it computes.
   void write(storage::generation_plan const& plan, std::uint32_t part, deferred_bytes bytes);
   /// Returns the outcome of each write() once, when it is done.
   [[nodiscard]] std::optional<written> poll();
-  /// Reads a part of a generation. Throws skel::error if it is missing or unreadable.
-  [[nodiscard]] std::vector<std::byte> read(std::uint64_t generation, std::uint32_t part);
-  [[nodiscard]] std::uint32_t parts_of(std::uint64_t generation);
+  /// Reads a part of a generation, into `memory`. Throws skel::error if it is missing or unreadable.
+  [[nodiscard]] std::vector<std::byte> read(std::uint64_t generation, std::uint64_t stamp, std::uint32_t part,
+                                            std::vector<std::byte> memory);
+  [[nodiscard]] std::uint32_t parts_of(std::uint64_t generation, std::uint64_t stamp);
+  /// Notes what reading the state of a superstep took on this rank, and says so in another attempt.
+  void restored(std::uint64_t step, double taken);
 
   // --- the root ---
   /// Opens the store and returns the generations to resume from, in order of preference; empty if
@@ -86,7 +90,7 @@ class bsp_store : public call_store {
     double complete_seconds = 0;
     std::uint64_t bytes = 0;
   };
-  [[nodiscard]] storage::stored_generation const& find(std::uint64_t generation);
+  [[nodiscard]] storage::stored_generation const& find(std::uint64_t generation, std::uint64_t stamp);
 
   call_description what_;
   std::optional<store_writer> log_;  // on the root: which generations hold parts of this call
@@ -94,6 +98,7 @@ class bsp_store : public call_store {
   std::vector<std::byte> packed_, complete_;  // memory of the previous part
   std::future<written> committing_;
   std::optional<written> committed_;  // together with its only part
+  bool has_failed_ = false;           // a part could not be written: said once
   std::vector<std::future<void>> noting_;
   std::uint64_t stamp_ = 0, newest_ = 0;
   std::optional<storage::stored_generation> found_;  // the generation read last

@@ -12,14 +12,14 @@
 
 namespace skel::detail {
 
-namespace {
-
 std::string demangled(std::string const& name) {
   int status = 0;
   std::unique_ptr<char, decltype(&std::free)> const text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
   return status == 0 && text ? text.get() : name;
 }
+
+namespace {
 
 using aspects = std::vector<std::pair<std::string_view, std::string_view>>;
 

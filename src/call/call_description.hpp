@@ -48,6 +48,9 @@ inline void add_values(call_description& to, std::string_view function, user_wor
   if (auto const hash = work.members()) to.add_hidden(detail::format("members of the {}", function), *hash);
 }
 
+/// The name of a type as in the source; `name` is that of its type_info.
+[[nodiscard]] std::string demangled(std::string const& name);
+
 /// Whether two descriptions agree in all properties that both have.
 [[nodiscard]] bool agree(std::string_view theirs, std::string_view ours);
 

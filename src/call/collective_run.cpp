@@ -1,6 +1,8 @@
 #include "collective_run.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 #include "base/format.hpp"
@@ -43,7 +45,10 @@ collective_run::collective_run(context& ctx, call_options const& options, std::s
                 engine_.options().trace.on && options.observed && context_access::is_observed(ctx)),
       progress_(engine_, options.label, is_root() && options.observed && context_access::is_observed(ctx)),
       waiting_(engine_) {
-  if (options.observed) engine_.say_warnings();
+  if (options.observed)
+    engine_.say_warnings();
+  else
+    std::ignore = engine_.driver().lock_for_call();  // refuses a call inside a merge before the call exists
 }
 
 report collective_run::execute() {
@@ -52,6 +57,7 @@ report collective_run::execute() {
   engine_.helper().with_pool(*this, compute_threads_, [this] { work(0); });
   std::unique_lock lock(engine_.mutex());
   engine_.calls().settle_failures();
+  look_for_others();
   if (!end_.failed() || end_.failed_everywhere()) engine_.driver().flush(lock, 5.0);
   auto r = measures_.rows(threads_, compute_threads_);
   if (auto const& how = end_.outcome()) {
@@ -69,10 +75,23 @@ report collective_run::execute() {
   return end_.result_or_throw(std::move(r));
 }
 
+// If this process was stopped, the others may have gone on without this root.
+void collective_run::look_for_others() {
+  if (engine_.rank() == 0 && engine_.wires().detector().was_absent(now())) engine_.driver().progress();
+}
+
+void collective_run::throw_if_left() {
+  std::unique_lock const lock(engine_.mutex());
+  look_for_others();
+  if (engine_.farewell().view_ended()) engine_.farewell().throw_if_peer_failed();
+}
+
 void collective_run::open() {
-  std::unique_lock lock(engine_.mutex());
+  auto lock = engine_.driver().lock_for_call();
   engine_.farewell().throw_if_peer_failed();
   measures_.start();
+  if (may_remember()) std::ignore = in_attempts();  // counts the call
+  end_.set_nested(engine_.calls().is_nested(entry_.key.context));
   begin(lock);
   engine_.open(entry_.key, *this);
   for (int r = 0; r < all_ranks(); ++r) {
@@ -125,19 +144,23 @@ void collective_run::work(unsigned thread) {
 
 // --- in case the root is lost
 
+remembered_results::call collective_run::in_attempts() {
+  if (!in_attempts_) in_attempts_ = engine_.job.memory->begins(call_.hash());
+  return *in_attempts_;
+}
+
 bool collective_run::remembers_value(std::size_t bytes) const {
-  return !is_root() && engine_.job.memory && context_access::is_observed(entry_.ctx) &&
-         remembered_results::pays(bytes, now() - measures_.began());
+  return !is_root() && may_remember() && remembered_results::pays(bytes, now() - measures_.began());
 }
 
 void collective_run::remember_value(std::uint64_t tasks, std::span<std::byte const> value) {
   if (remembers_value(value.size()) && remembered_value() == nullptr)
-    engine_.job.memory->add(entry_.key, call_.hash(), {{0, tasks, 1}}, value);
+    engine_.job.memory->add(in_attempts(), {{0, tasks, 1}}, value);
 }
 
-remembered_results::piece const* collective_run::remembered_value() const {
-  if (!engine_.job.memory || !context_access::is_observed(entry_.ctx)) return nullptr;
-  auto const found = engine_.job.memory->of(entry_.key, call_.hash());
+remembered_results::piece const* collective_run::remembered_value() {
+  if (!may_remember()) return nullptr;
+  auto const found = engine_.job.memory->of(in_attempts());
   return found.empty() ? nullptr : found.front();
 }
 
@@ -222,6 +245,8 @@ void collective_run::on_left(int wire_rank) {
   else
     end_.peer_left(text);
 }
+
+void collective_run::on_stopped(double seconds) { last_moved_ = std::min(now(), last_moved_ + seconds); }
 
 // This rank prints its state, and the job ends. The root does so first. The others wait a little longer, in
 // case the root itself hangs.

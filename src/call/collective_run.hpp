@@ -47,12 +47,15 @@ class collective_run : public run {
   /// Called by the caller's thread. Returns the report or throws as docs/reference/failure-contract.md
   /// states.
   report execute();
+  /// After a last checkpoint, which may have taken long: throws if the others have gone on without this root.
+  void throw_if_left();
 
   /// A rank of the team is lost. May be called repeatedly for the same rank. `killed`: from outside.
   virtual void on_lost(int rank, bool killed) = 0;
   void on_message(int from, std::span<std::byte const> body, transport::packet& whole) final;
   void on_rank_lost(int rank) final;
   void on_left(int rank) final;
+  void on_stopped(double seconds) override;
   void on_failure(std::exception_ptr const& why, bool everywhere) final;
   [[nodiscard]] described_call* described() final { return &doubts_; }
   void work(unsigned thread) final;
@@ -108,8 +111,11 @@ class collective_run : public run {
   void remember_value(std::uint64_t tasks, std::span<std::byte const> value);
   /// Whether remember_value() would keep that many bytes.
   [[nodiscard]] bool remembers_value(std::size_t bytes) const;
+  /// The identity of this call in all attempts; see remembered_results. Only if the job remembers, and not
+  /// for calls of teams and beside others.
+  [[nodiscard]] remembered_results::call in_attempts();
   /// What this rank remembers of the same call in an earlier attempt, or null.
-  [[nodiscard]] remembered_results::piece const* remembered_value() const;
+  [[nodiscard]] remembered_results::piece const* remembered_value();
   void span(unsigned thread, observe::activity what, double begin, double end, std::uint64_t first,
             std::uint64_t count) {
     measures_.span(thread, what, begin, end, first, count);
@@ -134,6 +140,12 @@ class collective_run : public run {
 
  private:
   void open();
+  void look_for_others();
+  [[nodiscard]] bool may_remember() const {
+    return engine_.job.memory && context_access::is_observed(entry_.ctx);
+  }
+
+  std::optional<remembered_results::call> in_attempts_;
 };
 
 }  // namespace skel::detail

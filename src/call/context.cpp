@@ -146,7 +146,7 @@ context context::make_team(std::span<int const> ranks, std::uint64_t number) con
   other.rank_ = static_cast<int>(mine - ranks.begin());
   other.is_team_ = true;
   {
-    std::lock_guard const lock(engine_->mutex());
+    auto const lock = engine_->driver().lock_for_call();
     engine_->calls().add_team(other.id_, id_, wire);
   }
   other.team_ = std::make_shared<detail::team const>(std::move(wire));
@@ -180,6 +180,10 @@ context context::split(int color, int key) {
   auto const number = [](int n) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(n)); };
   auto const all =
       detail::take_census(*this, {"split", {}, {}, {}, true}, numbers({number(color), number(key)}));
+  if (std::ranges::none_of(all, [&](auto const& s) { return s.rank == rank(); }))
+    throw lost_rank_error(
+        rank(),
+        detail::format("split: rank {} was thought lost, and the others have gone on without it", rank()));
   struct member {
     int key, rank;
     auto operator<=>(member const&) const = default;

@@ -1,5 +1,6 @@
 #include "end.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/format.hpp"
@@ -12,10 +13,15 @@ call_end::call_end(engine& of, stop_condition stop, std::optional<double> limit)
   if (time_limit_) *time_limit_ += of.now();
 }
 
+std::optional<double> call_end::latest() const {
+  auto const& job = engine_.job.ends;
+  return time_limit_ && job ? std::min(*time_limit_, *job) : time_limit_ ? time_limit_ : job;
+}
+
 bool call_end::stop_due() {
   if (stop_sent_) return false;
   stop_sent_ = (time_limit_ && engine_.now() >= *time_limit_) || stop_.stop_requested() ||
-               engine_.calls().stop_requested().load();
+               (!is_nested_ && engine_.calls().stop_requested().load());
   return stop_sent_;
 }
 

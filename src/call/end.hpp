@@ -21,11 +21,16 @@ class call_end {
 
   /// Whether an early end was requested or may become due. May be called by any thread.
   [[nodiscard]] bool stop_wanted() const {
-    return stop_.stop_requested() || engine_.calls().stop_requested().load(std::memory_order_relaxed) ||
-           time_limit_;
+    return stop_.stop_requested() || time_limit_ ||
+           (!is_nested_ && engine_.calls().stop_requested().load(std::memory_order_relaxed));
   }
+  /// Before the call begins: it is made inside a task, which ends in order when the job is to stop; otherwise
+  /// a part of a result would pass for one.
+  void set_nested(bool nested) { is_nested_ = nested; }
   /// Whether an early end must be requested now. True once.
   [[nodiscard]] bool stop_due();
+  /// When the run or the job must end, as a time of the engine; empty: no limit is known.
+  [[nodiscard]] std::optional<double> latest() const;
   /// A rank has left its program during the call. Its text fails the call some time later unless the root
   /// ends it.
   void peer_left(std::string const& text);
@@ -58,6 +63,7 @@ class call_end {
     std::string text;
   };
   std::optional<leave> left_;
+  bool is_nested_ = false;
   std::exception_ptr error_;
   bool failed_everywhere_ = false;
   std::optional<role::outcome> outcome_;

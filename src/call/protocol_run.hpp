@@ -169,11 +169,21 @@ class protocol_run : public collective_run {
     message what;
     cargo with;
   };
+  // Sets a flag while it exists.
+  struct within {
+    explicit within(bool& f) : flag(f), before(std::exchange(f, true)) {}
+    within(within const&) = delete;
+    within& operator=(within const&) = delete;
+    ~within() { flag = before; }
+    bool& flag;
+    bool before;
+  };
 
   void deliver(int from, message& m, cargo& with);
-  /// Never inside the delivery of another message: roles are not re-entered.
+  /// Never inside the delivery of another message: roles are not re-entered. Nor between the actions of an
+  /// event, where one of them tells a role of another: what is sent in answer would overtake the others.
   void deliver_own() {
-    if (delivers_own_ || to_self_.empty()) return;
+    if (delivers_own_ || carries_out_ || to_self_.empty()) return;
     delivers_own_ = true;
     while (!to_self_.empty()) {
       auto own = std::move(to_self_.front());
@@ -185,7 +195,10 @@ class protocol_run : public collective_run {
   void carry_out(actions& list, cargo* with) {
     auto todo = std::move(list);
     list.clear();
-    for (auto& one : todo) std::visit([&](auto& a) { carry_out_one(a, with); }, one);
+    {
+      within const all(carries_out_);
+      for (auto& one : todo) std::visit([&](auto& a) { carry_out_one(a, with); }, one);
+    }
     todo.clear();
     spare_list_ = std::move(todo);
     self().performed(with);
@@ -196,6 +209,7 @@ class protocol_run : public collective_run {
 
   std::deque<own_message> to_self_;
   bool delivers_own_ = false;
+  bool carries_out_ = false;
   actions spare_list_;
   std::vector<std::byte> head_;  // of the message that is being sent
 };

@@ -1,8 +1,10 @@
 #include "call_store.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -82,6 +84,13 @@ call_store::call_store(engine& of, checkpoint_options const& options, store_cont
           report_, *places_.files),
       interval_(options) {}
 
+std::optional<int> call_store::lost_rank() const {
+  std::lock_guard const lock(engine_.mutex());
+  auto const& lost = engine_.wires().lost();
+  if (!lost.empty()) return *lost.begin();
+  return engine_.job.attempt > 1 ? std::optional(0) : std::nullopt;
+}
+
 void call_store::ask_at_start(std::function<void(storage::repository const&)> const& ask) const {
   std::vector<std::string> problems;
   try {
@@ -89,6 +98,8 @@ void call_store::ask_at_start(std::function<void(storage::repository const&)> co
   } catch (usage_error const&) {
     throw;
   } catch (error const& bad) {
+    // The disks of ranks that this job has lost may hold what is missing: a restart finds them again.
+    if (auto const lost = lost_rank(); lost && !in_later_attempt()) throw lost_rank_error(*lost, bad.what());
     throw usage_error(bad.what());
   }
   for (auto const& p : problems) report_(p);
@@ -104,12 +115,32 @@ bool call_store::in_later_attempt() const {
   return engine_.disks().opened().saved_before(name(), engine_.job.attempt);
 }
 
+// An earlier root may have been lost before its announcement came here, but not before it came to others.
+// They answer from inside their tasks, too.
+void call_store::ask_what_is_opened() const {
+  constexpr double patience = 5;
+  std::unique_lock lock(engine_.mutex());
+  auto const unknown = [&](int r) {
+    return r != engine_.rank() && !engine_.wires().is_lost(r) && !engine_.disks().has_answered(r);
+  };
+  auto const ranks = std::views::iota(0, engine_.size());
+  for (int const r : ranks | std::views::filter(unknown))
+    engine_.wires().carrier().send_note(r, encode(store_note::question));
+  engine_.driver().drive_while(lock, patience, 100e-6, [&] { return std::ranges::any_of(ranks, unknown); });
+}
+
 void call_store::announce(bool saves) const {
-  engine_.disks().announce({name(), storage::claim_owner(), engine_.job.attempt, saves});
+  opened_store const store{name(), storage::claim_owner(), engine_.job.attempt, saves};
+  engine_.disks().opened().add(store);
   if (engine_.size() == 1) return;
   std::unique_lock lock(engine_.mutex());
-  engine_.driver().send_pending();
-  engine_.driver().flush(lock, 1.0);
+  for (int r = 0; r < engine_.size(); ++r)
+    if (r != engine_.rank()) engine_.wires().carrier().send_note(r, encode(store));
+  auto const under_way = [&](int r) {
+    return !engine_.wires().is_lost(r) && engine_.wires().carrier().unsent(r) > 0;
+  };
+  engine_.driver().drive_while(
+      lock, 1.0, 0, [&] { return std::ranges::any_of(std::views::iota(0, engine_.size()), under_way); });
 }
 
 void call_store::add_cost(storage::save_cost const& cost) {

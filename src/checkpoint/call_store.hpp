@@ -59,22 +59,26 @@ class call_store {
   /// Announces to all ranks that this one has claimed the store, or is about to save in it. When this
   /// returns, the packets have left this process, unless the network takes more than a second.
   void announce(bool saves) const;
+  /// In a later attempt, before the store is claimed.
+  void ask_what_is_opened() const;
+  /// One that this job has lost.
+  [[nodiscard]] std::optional<int> lost_rank() const;
   /// Calls `ask` with the store at the start of a run. If it throws, rethrows only its text as a
-  /// usage_error; otherwise reports the store's warnings.
+  /// usage_error, or as a lost_rank_error if the job has lost ranks; otherwise reports the store's warnings.
   void ask_at_start(std::function<void(storage::repository const&)> const& ask) const;
   [[nodiscard]] std::string name() const;
   void add_cost(storage::save_cost const& cost);
-  /// Returns what `read` returns. In another attempt of the program, nothing but a store that can be read
-  /// saves this call from being computed again: if `read` throws an error other than usage_error, reports it
-  /// and returns nothing.
+  /// Returns what `read` returns. In another attempt of the program, or if this call is made `again`, nothing
+  /// but a store that can be read saves it from being computed again: if `read` throws an error other than
+  /// usage_error, reports it and returns nothing.
   template <class Read>
-  auto read_back(Read const& read) const -> decltype(read()) {
+  auto read_back(Read const& read, bool again = false) const -> decltype(read()) {
     try {
       return read();
     } catch (usage_error const&) {
       throw;
     } catch (error const& lost) {
-      if (!in_later_attempt()) throw;
+      if (!again && !in_later_attempt()) throw;
       report_(lost.what() + std::string(": the call starts anew"));
       return {};
     }

@@ -113,15 +113,18 @@ std::vector<increments::link> increments::find(chain const& c,
 
 increments::saved increments::write(storage::run_history const& history) {
   auto plan = store_.next(1);
-  plan.generation += std::exchange(left_out_, 0);
-  return write(plan, history);
+  plan.generation += left_out_;
+  auto done = write(plan, history);
+  left_out_ = 0;
+  return done;
 }
 
 increments::saved increments::write_both(storage::run_history const& history) {
   auto done = write(history);
   bool const remote = !state_.chains[1].unsaved.empty();
-  if (!both_ || (!remote && state_.chains[0].unsaved.empty())) return done;
   auto const every = store_.options().placement.remote_every;
+  // With 1, no generation is local until all remote places are lost.
+  if (!both_ || (!remote && (every == 1 || state_.chains[0].unsaved.empty()))) return done;
   auto plan = store_.next(1);
   while ((plan.generation % every == 0) != remote) ++plan.generation;
   if (store_.goes_remote(plan) != remote) return done;  // no place is left there

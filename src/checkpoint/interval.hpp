@@ -1,6 +1,8 @@
 // The time between checkpoints: fixed, or from what they cost and how often runs fail.
 #pragma once
 
+#include <algorithm>
+
 #include "skel/storage/generation.hpp"
 #include "skel/storage/options.hpp"
 
@@ -25,6 +27,9 @@ class checkpoint_interval {
   void failed() { ++past_.failures; }
   /// A checkpoint took this time from the computation, in seconds.
   void saved(double cost);
+
+  /// A checkpoint that failed took this time. A quick failure does not make the next ones more frequent.
+  void not_saved(double cost) { cost_ = std::max(cost_, cost); }
 
   /// What a checkpoint of this moment records.
   [[nodiscard]] storage::run_history history(bool ended) const {

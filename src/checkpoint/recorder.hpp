@@ -15,7 +15,7 @@ class recorder : public store_writer {
  public:
   virtual ~recorder() = default;
   void save_if_due(double now) {
-    if (!changed_ || !due(now)) return;
+    if (!due(now) || !(changed_ || owes())) return;
     timed const t(costs().blocked_seconds);
     changed_ = false;
     save_now(now);
@@ -25,8 +25,13 @@ class recorder : public store_writer {
     timed const t(costs().blocked_seconds);
     hurry();
     finish();
-    if (changed_) save_now(0);
-    finish();
+    // What is lost of earlier results fails the first attempt, and the second goes on without it.
+    for (int attempt = 0; attempt < 2 && (changed_ || owes()); ++attempt) {
+      changed_ = false;
+      save_now(0);
+      finish();
+    }
+    report_failure();
   }
 
  protected:

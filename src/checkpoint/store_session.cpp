@@ -26,10 +26,12 @@ saved_calls read_calls(std::span<std::byte const> log) {
     bool const keeps_later = bytes::get_varint(log) != 0;
     auto& call = all[number];
     if (!keeps_later) all.erase(all.upper_bound(number), all.end());
-    auto const at = std::min<std::uint64_t>(bytes::get_varint(log), call.content.size());
+    auto const at = bytes::get_varint(log);
     call.what = bytes::get_text(log);
     auto const more = bytes::get_bytes(log, bytes::get_varint(log));
-    call.content.resize(at);
+    // Earlier content is lost. A steered source cannot go on without it.
+    if (at > call.content.size() && call.what.find("\nsource\tsteered\n") != std::string::npos) continue;
+    call.content.resize(std::min<std::uint64_t>(at, call.content.size()));
     call.content.insert(call.content.end(), more.begin(), more.end());
   }
   return all;

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "call/timed.hpp"
 #include "call/user_code.hpp"
+#include "engine/engine.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
@@ -55,6 +57,7 @@ store_writer::~store_writer() {
 // The first call of the program.
 void store_writer::open_store() {
   if (!places_.warning.empty()) report_(places_.warning);
+  if (engine_.job.attempt > 1) ask_what_is_opened();
   ask_at_start([&](storage::repository const& store) {
     auto const lost_owner = engine_.disks().opened().lost_owner(name(), engine_.job.attempt);
     for (auto const& p : places_.places)
@@ -69,8 +72,13 @@ void store_writer::open_store() {
           "checkpoint_options::problem is empty: a run with other constants, captured values or files "
           "resumes all the same");
     if (!resumes) return;
-    auto found = read_back([&] { return store.restore(); });
+    auto found = read_back([&] {
+      timed const t(costs_.restore_seconds);
+      return store.restore();
+    });
     if (!found && in_later_attempt()) return;
+    if (!found && options_.resume == checkpoint_options::resume_mode::if_there)  // there was one
+      throw error(name() + ": no generation can be restored");
     if (!found) throw usage_error("there is no checkpoint to resume from in " + join(options_.store, ", "));
     if (found->parts.size() != 1)
       throw usage_error("the checkpoint in " + join(options_.store, ", ") + " is not of a run like this one");
@@ -105,6 +113,7 @@ std::optional<std::vector<std::byte>> store_writer::open(bool again) {
   increments_.begin_call(session_->first_saved > 0 && session_->first_saved < number_);
   if (session_->history) interval_.resumed(*session_->history);
   if (again) length_ = session_->length;
+  begun_ = again;  // the store was tried
   auto mine = session_->left.extract(number_);
   if (mine.empty()) return {};
   auto& saved = mine.mapped();
@@ -131,23 +140,35 @@ bool store_writer::is_of_another_call(std::uint64_t stamp) const {
 
 store_writer::outcome store_writer::write_increment(storage::run_history const& history, bool both) {
   outcome done;
-  done.error = thrown_by([&] {
-                 done.what = both ? increments_.write_both(history) : increments_.write(history);
-               }).value_or("");
+  double taken = 0;
+  auto const bad = thrown_by([&] {
+    timed const t(taken);
+    done.what = both ? increments_.write_both(history) : increments_.write(history);
+  });
+  if (!bad) return done;
+  done.what.cost.write = taken;
+  done.error = *bad;
   return done;
 }
 
 void store_writer::account(outcome const& done) {
   add_cost(done.what.cost);
+  // Waiting for disks takes nothing from the computation.
+  double const cost = done.what.cost.code + done.what.cost.write;
+  failure_ = done.error;
   if (done.error.empty()) {
-    // Waiting for disks takes nothing from the computation.
-    interval_.saved(done.what.cost.code + done.what.cost.write);
+    interval_.saved(cost);
     ++costs_.saved;
     costs_.bytes = done.what.content;
     costs_.written_bytes += done.what.bytes;
     return;
   }
+  interval_.not_saved(cost);
   if (costs_.failed++ == 0) report_(done.error + " (the run goes on)");
+}
+
+void store_writer::report_failure() {
+  if (owes() && costs_.failed > 1) report_(failure_ + " (the last checkpoint)");
 }
 
 // The head of a record of this call, which will be saved.
@@ -172,8 +193,16 @@ void store_writer::begin_saving(std::vector<std::byte> const& more, bool keeps_l
     increments_.append(
         {head(length_, more.size(), keeps_later), std::make_shared<std::vector<std::byte> const>(more)});
   ask_at_start([&](storage::repository const& /*store*/) {
-    auto const done = write_increment(history(), !more.empty());
-    if (first && !done.error.empty()) throw usage_error(done.error);
+    auto const& disks = engine_.disks();
+    auto before = disks.losses();
+    auto done = write_increment(history(), !more.empty());
+    // The loss of a rank may have taken what was just written, or the quorum: the disks that are left
+    // suffice.
+    while (first && !done.error.empty() && before != disks.losses()) {
+      before = disks.losses();
+      done = write_increment(history(), !more.empty());
+    }
+    if (first && !done.error.empty()) throw error(done.error);
     account(done);
   });
   begun_ = true;
@@ -201,8 +230,10 @@ void store_writer::append(double now, increments::segments const& more) {
   latest_ = now;
   std::uint64_t length = 0;
   for (auto const& s : more) length += s->size();
-  increments_.append({head(length_, length)});
-  increments_.append(more);
+  if (length > 0) {  // otherwise what a failed checkpoint has left
+    increments_.append({head(length_, length)});
+    increments_.append(more);
+  }
   under_way_ = std::async(std::launch::async, [this, past = history()] { return write_increment(past); });
 }
 

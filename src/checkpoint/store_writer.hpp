@@ -62,6 +62,11 @@ class store_writer : public call_store {
   /// Whether these are parts of another call.
   [[nodiscard]] bool is_of_another_call(std::uint64_t stamp) const;
 
+  /// Whether the latest checkpoint has failed.
+  [[nodiscard]] bool owes() const { return !failure_.empty(); }
+  /// After the last checkpoint, which may have failed again: says so.
+  void report_failure();
+
  private:
   struct outcome {
     increments::saved what;
@@ -80,6 +85,7 @@ class store_writer : public call_store {
   std::uint64_t number_ = 0, length_ = 0;  // of the call, and of its content
   bool restored_ = false, begun_ = false;
   std::future<outcome> under_way_;
+  std::string failure_;  // of the latest checkpoint; empty: it is saved
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool ended_ = false;
   double latest_ = 0;

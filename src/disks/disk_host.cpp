@@ -20,9 +20,11 @@ namespace {
 constexpr std::uint64_t head_bytes = 8192, tail_bytes = 256;
 constexpr std::uint64_t most_read = std::uint64_t{1} << 24;
 
-std::vector<std::byte> read_some(storage::file& f, std::uint64_t offset, std::uint64_t length) {
-  std::vector<std::byte> bytes(std::min(length, most_read));
-  bytes.resize(f.read_at(offset, bytes));
+// Leaves `room` bytes in front.
+std::vector<std::byte> read_some(storage::file& f, std::uint64_t offset, std::uint64_t length,
+                                 std::size_t room = 0) {
+  std::vector<std::byte> bytes(room + std::min(length, most_read));
+  bytes.resize(room + f.read_at(offset, std::span(bytes).subspan(room)));
   return bytes;
 }
 
@@ -80,23 +82,28 @@ disk_answer disk_host::perform(int from, disk_request const& r) {
   return a;
 }
 
-std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
+transport::packet disk_host::result(int from, disk_request const& r) {
+  using transport::packet;
   auto& files = host_.files_of(r.path);
   switch (r.what) {
     case disk_call::describe:
-      return describe(r.path);
+      return packet::received(describe(r.path));
     case disk_call::use:
-      return encode(use_of(r.path));
+      return packet::received(encode(use_of(r.path)));
     case disk_call::create:
       open_[{from, r.file}] = files.create(r.path);
       break;
-    case disk_call::open:
-      return encode(look_at(*(open_[{from, r.file}] = files.open(r.path))));
+    case disk_call::open: {
+      auto file = files.open(r.path);
+      auto look = encode(look_at(*file));
+      open_[{from, r.file}] = std::move(file);
+      return packet::received(std::move(look));
+    }
     case disk_call::write:
       file_of(from, r.file).write(r.content);
       break;
     case disk_call::read:
-      return read_some(file_of(from, r.file), r.offset, r.length);
+      return packet::with_head_room(read_some(file_of(from, r.file), r.offset, r.length, packet::head_room));
     case disk_call::sync:
       file_of(from, r.file).sync();
       break;
@@ -110,12 +117,12 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
       files.remove(r.path);
       break;
     case disk_call::list:
-      return encode(files.list(r.path));
+      return packet::received(encode(files.list(r.path)));
     case disk_call::sync_directory:
       files.sync_directory(r.path);
       break;
     case disk_call::claim:
-      return claim(from, r.path, r.to);
+      return packet::received(claim(from, r.path, r.to));
     case disk_call::close_all:
       std::erase_if(claims_, [&](auto const& c) { return c.second.by == from; });
       std::erase_if(open_, [&](auto const& f) { return f.first.first == from; });

@@ -42,7 +42,7 @@ class disk_host {
   [[nodiscard]] disk_answer perform(int from, disk_request const& r);
 
  private:
-  [[nodiscard]] std::vector<std::byte> result(int from, disk_request const& r);
+  [[nodiscard]] transport::packet result(int from, disk_request const& r);
   [[nodiscard]] std::vector<std::byte> describe(std::string const& pattern) const;
   [[nodiscard]] storage::disk_use use_of(std::string const& directory) const;
   [[nodiscard]] std::vector<std::byte> claim(int from, std::string const& directory,

@@ -21,16 +21,14 @@ transport::packet encode(std::uint64_t number, disk_request const& r) {
   return p;
 }
 
-transport::packet encode(std::uint64_t number, disk_answer const& a) {
-  transport::packet p;
-  auto& out = p.body();
-  out.reserve(out.size() + a.content.size() + a.error.size() + 64);
-  out.push_back(static_cast<std::byte>(disk_message::answer));
-  bytes::put_varint(out, number);
-  bytes::put_text(out, a.error);
-  bytes::put_raw(out, a.seconds);
-  bytes::put_block(out, a.content);
-  return p;
+transport::packet encode(std::uint64_t number, disk_answer&& a) {
+  std::vector<std::byte> front{static_cast<std::byte>(disk_message::answer)};
+  bytes::put_varint(front, number);
+  bytes::put_text(front, a.error);
+  bytes::put_raw(front, a.seconds);
+  bytes::put_varint(front, a.content.size());
+  a.content.prepend(front);
+  return std::move(a.content);
 }
 
 transport::packet encode_use(bool begins) {
@@ -39,9 +37,20 @@ transport::packet encode_use(bool begins) {
   return p;
 }
 
-transport::packet encode(opened_store const& s) {
+transport::packet encode(store_note what) {
   transport::packet p;
-  p.body().push_back(static_cast<std::byte>(disk_message::opened));
+  p.body().push_back(static_cast<std::byte>(what));
+  return p;
+}
+
+store_note note_of(std::span<std::byte const> body) {
+  auto const said = static_cast<store_note>(bytes::get_bytes(body, 1)[0]);
+  if (said > store_note::end_of_answer) throw protocol_error("unknown note");
+  return said;
+}
+
+transport::packet encode(opened_store const& s) {
+  auto p = encode(store_note::opened);
   bytes::put_text(p.body(), s.name);
   bytes::put_text(p.body(), s.owner);
   bytes::put_varint(p.body(), static_cast<std::uint64_t>(s.attempt));
@@ -61,7 +70,7 @@ opened_store decode_opened_store(std::span<std::byte const> body) {
 
 disk_message kind_of(std::span<std::byte const> body) {
   auto const said = static_cast<disk_message>(bytes::get_bytes(body, 1)[0]);
-  if (said > disk_message::opened) throw protocol_error("unknown disk message");
+  if (said > disk_message::ends) throw protocol_error("unknown disk message");
   return said;
 }
 
@@ -81,14 +90,17 @@ std::pair<std::uint64_t, disk_request> decode_request(std::span<std::byte const>
   return all;
 }
 
-std::pair<std::uint64_t, disk_answer> decode_answer(std::span<std::byte const> body) {
-  static_cast<void>(bytes::get_bytes(body, 1));
+std::pair<std::uint64_t, disk_answer> decode_answer(transport::packet body) {
+  auto in = body.bytes();
+  static_cast<void>(bytes::get_bytes(in, 1));
   std::pair<std::uint64_t, disk_answer> all;
   auto& [number, a] = all;
-  number = bytes::get_varint(body);
-  a.error = bytes::get_text(body);
-  a.seconds = bytes::get_raw<double>(body);
-  a.content = bytes::get_block(body);
+  number = bytes::get_varint(in);
+  a.error = bytes::get_text(in);
+  a.seconds = bytes::get_raw<double>(in);
+  if (bytes::get_varint(in) != in.size()) throw protocol_error("disk answer of another length");
+  body.drop_front(body.size() - in.size());
+  a.content = std::move(body);
   return all;
 }
 

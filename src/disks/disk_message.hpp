@@ -45,22 +45,26 @@ struct disk_request {
 struct disk_answer {
   std::string error{};  // empty: success
   double seconds = 0;   // seconds spent on the disk
-  std::vector<std::byte> content{};
+  transport::packet content{};
 };
 
 /// Request and answer carry a number of the requesting rank. `decode` functions throw
-/// protocol_error. The content of a decoded request refers to `body`.
+/// protocol_error. The content of a decoded request refers to `body`; that of an answer is not copied.
 [[nodiscard]] transport::packet encode(std::uint64_t number, disk_request const& r);
-[[nodiscard]] transport::packet encode(std::uint64_t number, disk_answer const& a);
+[[nodiscard]] transport::packet encode(std::uint64_t number, disk_answer&& a);
 /// Announces that this rank has opened a store on the receiver's disk, or has closed it.
 [[nodiscard]] transport::packet encode_use(bool begins);
+/// What ranks tell each other of the stores that a job has opened, over all of its attempts.
+enum class store_note : std::uint8_t { opened, question, end_of_answer };
+[[nodiscard]] transport::packet encode(store_note what);
 [[nodiscard]] transport::packet encode(opened_store const& s);
+[[nodiscard]] store_note note_of(std::span<std::byte const> body);
 [[nodiscard]] opened_store decode_opened_store(std::span<std::byte const> body);
 
-enum class disk_message : std::uint8_t { request, answer, begins, ends, opened };
+enum class disk_message : std::uint8_t { request, answer, begins, ends };
 [[nodiscard]] disk_message kind_of(std::span<std::byte const> body);
 [[nodiscard]] std::pair<std::uint64_t, disk_request> decode_request(std::span<std::byte const> body);
-[[nodiscard]] std::pair<std::uint64_t, disk_answer> decode_answer(std::span<std::byte const> body);
+[[nodiscard]] std::pair<std::uint64_t, disk_answer> decode_answer(transport::packet body);
 
 /// The answer to open(). It contains the beginning and the end of the file, which every reader of a
 /// shard reads first.

@@ -18,10 +18,10 @@ disk_server::~disk_server() {
   if (thread_.joinable()) thread_.join();
 }
 
-void disk_server::take(int from, std::span<std::byte const> message) {
+void disk_server::take(int from, transport::packet message) {
   {
     std::lock_guard const held(mutex_);
-    requests_.push_back({from, {message.begin(), message.end()}});
+    requests_.push_back({from, std::move(message)});
     ++unanswered_;
     if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
   }
@@ -33,7 +33,7 @@ void disk_server::close_files_of(int rank) {
     std::lock_guard const held(mutex_);
     if (!thread_.joinable()) return;  // no rank has opened any
   }
-  take(rank, encode(0, disk_request{.what = disk_call::close_all}).bytes());
+  take(rank, encode(0, disk_request{.what = disk_call::close_all}));
 }
 
 void disk_server::serve() {
@@ -45,9 +45,9 @@ void disk_server::serve() {
     requests_.pop_front();
     held.unlock();
     try {
-      auto const [number, r] = decode_request(next.message);
-      auto const a = disk_.perform(next.from, r);
-      if (number != 0) answers_.post(next.from, encode(number, a));
+      auto const [number, r] = decode_request(next.message.bytes());
+      auto a = disk_.perform(next.from, r);
+      if (number != 0) answers_.post(next.from, encode(number, std::move(a)));
     } catch (protocol_error const&) {  // NOLINT(bugprone-empty-catch): a malformed request gets no answer
     }
     --unanswered_;

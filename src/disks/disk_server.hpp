@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <mutex>
-#include <span>
 #include <thread>
-#include <vector>
 
 #include "disk_host.hpp"
 #include "disk_outbox.hpp"
@@ -24,7 +22,7 @@ class disk_server {
   disk_server(disk_server const&) = delete;
   disk_server& operator=(disk_server const&) = delete;
 
-  void take(int from, std::span<std::byte const> message);
+  void take(int from, transport::packet message);
   /// Closes the files that a lost rank has left open.
   void close_files_of(int rank);
   /// Whether it has yet to answer a request.
@@ -33,7 +31,7 @@ class disk_server {
  private:
   struct request {
     int from = 0;
-    std::vector<std::byte> message;
+    transport::packet message;
   };
   void serve();
 

@@ -50,7 +50,7 @@ disk_service::ticket disk_service::ask(int rank, disk_request const& r) {
   {
     std::lock_guard const held(mutex_);
     t = ++tickets_;
-    asked_[t].to = rank;
+    asked_[t] = {.to = rank, .answer = {}, .given_up = hopeless(rank)};
     ++unanswered_;
     send(rank, t, r);
   }
@@ -75,16 +75,6 @@ void disk_service::tell_all(bool begins) {
   outbox_.wake();
 }
 
-void disk_service::announce(opened_store const& store) {
-  {
-    std::lock_guard const held(mutex_);
-    kept_->opened.add(store);
-    for (int r = 0; r < size(); ++r)
-      if (r != rank_) outbox_.post(r, encode(store));
-  }
-  outbox_.wake();
-}
-
 void disk_service::release_claims() { storage::release_claims(); }
 
 // A rank that lost the root is isolated: the others may have declared it dead.
@@ -96,8 +86,8 @@ bool disk_service::hopeless(int rank) const {
 disk_answer disk_service::wait(ticket t) {
   std::unique_lock held(mutex_);
   auto const& sent = asked_.at(t);
-  while (!sent.answer && !hopeless(sent.to)) changed_.wait_for(held, look_again);
-  auto [to, answer] = std::move(asked_.extract(t).mapped());
+  while (!sent.answer && !sent.given_up && !hopeless(sent.to)) changed_.wait_for(held, look_again);
+  auto [to, answer, given_up] = std::move(asked_.extract(t).mapped());
   --unanswered_;
   if (!answer) throw error(detail::format("rank {} is lost", in_job(to)));
   return std::move(*answer);
@@ -120,28 +110,42 @@ bool disk_service::isolated() const {
 
 // --- the engine
 
-void disk_service::on_message(int from, std::span<std::byte const> body) {
+void disk_service::on_message(int from, transport::packet message) {
   std::unique_lock held(mutex_);
+  auto const body = message.bytes();
   switch (kind_of(body)) {
     case disk_message::answer: {
-      auto [t, a] = decode_answer(body);
+      auto [t, a] = decode_answer(std::move(message));
       if (auto const at = asked_.find(t); at != asked_.end()) at->second.answer = std::move(a);
       break;
     }
     case disk_message::request:
-      server_.take(from, body);
+      server_.take(from, std::move(message));
       break;
     case disk_message::begins:
       use(from, 1);
       break;
     case disk_message::ends:
       use(from, -1);
-      break;
-    case disk_message::opened:
-      kept_->opened.add(decode_opened_store(body));
   }
   held.unlock();
   changed_.notify_all();
+}
+
+std::vector<transport::packet> disk_service::on_note(int from, std::span<std::byte const> body) {
+  std::vector<transport::packet> answer;
+  switch (note_of(body)) {
+    case store_note::opened:
+      kept_->opened.add(decode_opened_store(body));
+      break;
+    case store_note::question:
+      for (auto const& s : kept_->opened.all()) answer.push_back(encode(s));
+      answer.push_back(encode(store_note::end_of_answer));
+      break;
+    case store_note::end_of_answer:
+      answered_.insert(from);
+  }
+  return answer;
 }
 
 // A rank that was declared dead and returned has already ended all of its uses.
@@ -156,9 +160,12 @@ void disk_service::set_lost(int rank, bool lost) {
   std::unique_lock held(mutex_);
   if (lost && !lost_[static_cast<std::size_t>(rank)]) server_.close_files_of(rank);
   lost_[static_cast<std::size_t>(rank)] = lost;
-  if (lost)
+  if (lost) {
+    ++losses_;
+    for (auto& [t, asked] : asked_) asked.given_up = asked.given_up || hopeless(asked.to);
     for (auto const& [r, stores] : stores_of_)
       if (hopeless(r)) use(r, -stores);
+  }
   held.unlock();
   changed_.notify_all();
 }

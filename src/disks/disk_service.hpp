@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ class disk_service {
   /// Sends a request without waiting for its outcome.
   void tell(int rank, disk_request const& r);
   [[nodiscard]] bool lost(int rank) const;
+  /// How often a rank was lost, if only for a while.
+  [[nodiscard]] std::uint64_t losses() const { return losses_; }
   /// Whether the root is lost, so that nothing more can be saved in this attempt.
   [[nodiscard]] bool isolated() const;
   /// The next file number of the requesting side.
@@ -65,10 +68,8 @@ class disk_service {
   /// ends.
   void begin_use() { tell_all(true); }
   void end_use() { tell_all(false); }
-  /// Announces to all ranks what this one, the root, has opened.
-  void announce(opened_store const& store);
   /// By roots of this attempt and of those before.
-  [[nodiscard]] opened_stores const& opened() const { return kept_->opened; }
+  [[nodiscard]] opened_stores& opened() { return kept_->opened; }
   /// This process is about to end without destructors: ends its claims to directories.
   static void release_claims();
   /// Whether messages are waiting, or may be at any moment.
@@ -79,7 +80,11 @@ class disk_service {
   [[nodiscard]] bool used() const { return users_ > 0; }
 
   // --- the engine, with its lock ---
-  void on_message(int from, std::span<std::byte const> body);
+  void on_message(int from, transport::packet message);
+  /// Returns what to answer.
+  [[nodiscard]] std::vector<transport::packet> on_note(int from, std::span<std::byte const> body);
+  /// Whether it has said which stores it knows to be opened.
+  [[nodiscard]] bool has_answered(int rank) const { return answered_.contains(rank); }
   [[nodiscard]] std::vector<disk_outbox::message> take_outgoing() { return outbox_.take(); }
   void set_lost(int rank, bool lost);
   /// The job is ending: ranks may leave before they answer.
@@ -90,6 +95,7 @@ class disk_service {
   struct question {
     int to = 0;
     std::optional<disk_answer> answer{};
+    bool given_up = false;  // its rank was lost, if only for a while: it may not have been sent
   };
   void send(int rank, std::uint64_t number, disk_request const& r);
   void tell_all(bool begins);
@@ -106,8 +112,9 @@ class disk_service {
   std::condition_variable changed_;
   std::map<ticket, question> asked_;
   ticket tickets_ = 0;
-  std::atomic<std::uint64_t> files_{0};
+  std::atomic<std::uint64_t> files_{0}, losses_{0};
   std::vector<bool> lost_;
+  std::set<int> answered_;        // ranks
   std::map<int, int> stores_of_;  // number of stores that each other rank uses here
   std::atomic<int> users_{0};     // their sum
   std::optional<clock::time_point> failed_since_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace skel::detail {
 
@@ -39,6 +40,16 @@ class opened_stores {
     std::lock_guard const lock(mutex_);
     auto const at = all_.find(name);
     return at != all_.end() && at->second.claimed < attempt ? at->second.owner : "";
+  }
+  /// What add() has to hear to know the same.
+  [[nodiscard]] std::vector<opened_store> all() const {
+    std::lock_guard const lock(mutex_);
+    std::vector<opened_store> list;
+    for (auto const& [name, s] : all_) {
+      list.push_back({name, s.owner, s.claimed, false});
+      if (s.saved > 0) list.push_back({name, s.owner, s.saved, true});
+    }
+    return list;
   }
 
  private:

@@ -71,9 +71,9 @@ std::vector<storage::disk_use> rank_files::use_of(std::vector<std::string> const
   for (std::size_t i = 0; i < directories.size(); ++i) try {
       auto const p = find(directories[i]);
       if (here(p))
-        uses[i] = decode_use(service_.perform(question(p)).content);
+        uses[i] = decode_use(service_.perform(question(p)).content.bytes());
       else if (asked[i] != 0)
-        uses[i] = decode_use(wait_for(service_, asked[i], p.disk->host).content);
+        uses[i] = decode_use(wait_for(service_, asked[i], p.disk->host).content.bytes());
       if (!p.disk) uses[i].load.reset();  // its host is not known
     } catch (error const&) {              // NOLINT(bugprone-empty-catch): lost
     }
@@ -119,7 +119,15 @@ void rank_files::remove(std::string const& path) {
 std::vector<std::string> rank_files::list(std::string const& directory) {
   auto const p = find(directory);
   if (here(p)) return with_host(p, [&](auto& files) { return files.list(p.path); });
-  return decode_texts(ask(p, {.what = disk_call::list, .path = p.path}).content);
+  for (;;) {
+    int const by = server_of(*p.disk);
+    try {
+      auto const t = service_.ask(by, {.what = disk_call::list, .path = p.path});
+      return decode_texts(wait_for(service_, t, p.disk->host).content.bytes());
+    } catch (error const&) {
+      if (!service_.lost(by)) throw;  // otherwise another rank of that host answers, if there is one
+    }
+  }
 }
 
 void rank_files::sync_directory(std::string const& directory) {
@@ -132,12 +140,12 @@ void rank_files::sync_directory(std::string const& directory) {
 std::shared_ptr<void const> rank_files::claim(std::string const& directory, std::string const& lost_owner) {
   auto const p = find(directory);
   if (here(p)) return with_host(p, [&](auto& files) { return files.claim(p.path, lost_owner); });
-  std::vector<std::byte> refusal;
+  transport::packet refusal;
   try {
     refusal = ask(p, {.what = disk_call::claim, .path = p.path, .to = lost_owner}).content;
   } catch (error const&) {  // NOLINT(bugprone-empty-catch): lost
   }
-  if (!refusal.empty()) throw usage_error(p.disk->host + ":" + decode_texts(refusal).at(0));
+  if (!refusal.empty()) throw usage_error(p.disk->host + ":" + decode_texts(refusal.bytes()).at(0));
   return {};
 }
 
@@ -169,7 +177,7 @@ std::vector<rank_disk> rank_files::add(std::string const& pattern, std::optional
   for (int r = first; r < end; ++r) try {
       auto const t = asked[static_cast<std::size_t>(r - first)];
       auto const a = t != 0 ? service_.wait(t) : service_.perform(question);
-      auto const says = decode_texts(a.content);
+      auto const says = decode_texts(a.content.bytes());
       auto const same = std::ranges::find_if(
           found, [&](auto const& d) { return d.host == says.at(0) && d.directory == says.at(1); });
       if (same != found.end())
@@ -229,7 +237,7 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
   store_places s;
   std::string of_cluster;
   auto files = std::make_unique<rank_files>(of);
-  std::vector<disk_name> gone;  // disks of ranks that were lost in an earlier attempt
+  std::vector<disk_name> gone;  // disks of ranks that are lost
   auto const add = [&](std::string const& named, bool remote) {
     auto const disk = disk_named(named, of.ranks_of_job());
     if (!disk) {
@@ -243,12 +251,14 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
     if (cluster && cluster->empty()) refuse("missing cluster, expected ranks:DIR@CLUSTER");
     if (cluster && remote) refuse("remote directories have no cluster, expected ranks:DIR");
     auto const only = disk->rank ? of.rank_of(*disk->rank) : std::nullopt;
-    if (disk->rank && !only) {
+    std::vector<rank_disk> found;
+    if (only || !disk->rank) found = files->add(disk->pattern, only);
+    if (disk->rank && found.empty()) {
       gone.push_back(*disk);
       return;
     }
     bool some_cluster = false;
-    for (auto const& d : files->add(disk->pattern, only)) {
+    for (auto const& d : found) {
       some_cluster = some_cluster || !d.cluster.empty();
       s.places.push_back({d.name(), d.host, remote || (cluster && *cluster != d.cluster)});
     }
@@ -261,6 +271,7 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
   for (auto const& d : options.remote.store) add(d, true);
   if (s.places.empty() && !gone.empty()) {
     for (auto const& d : files->add(gone[0].pattern, 0)) s.places.push_back({d.name(), d.host, false});
+    if (s.places.empty()) throw lost_rank_error(0, "lost the root (rank 0)");
     s.home = of.host();
     s.warning =
         detail::format("rank {} is lost, and with its disk all checkpoints: rank {} stores the next ones",

@@ -73,8 +73,8 @@ class rank_files final : public storage::file_system {
 /// The directories of a store and the files in them. `ranks:DIR` is expanded to one directory per
 /// host (and per DIR, if it contains %h or %r). With `ranks:DIR@CLUSTER` those of other clusters are
 /// remote. `memory` is expanded to the memory of each rank. `rank:N:DIR` is expanded to that of rank N's
-/// host. If no disk is left because these ranks were lost in an earlier attempt, that of the root takes their
-/// place.
+/// host. If no disk is left because these ranks are lost, that of the root takes their place: find_places()
+/// throws lost_rank_error if that is lost, too.
 struct store_places {
   std::vector<storage::place> places;
   std::string home{};     // directory on this rank's host, if there is one

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t write_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_writes = 4;
 constexpr std::size_t read_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_reads = 4;
 }  // namespace
 
 double& transfer_of_this_thread() {
@@ -40,14 +41,16 @@ remote_file::remote_file(disk_service& disks, remote_path where, mode how)
   auto const a =
       call({.what = how == mode::create ? disk_call::create : disk_call::open, .path = where_.path});
   if (how == mode::create) return;
-  auto o = decode_opened(a.content);
+  auto o = decode_opened(a.content.bytes());
   size_ = o.size;
-  head_ = {0, std::move(o.head)};
-  tail_ = {size_ - o.tail.size(), std::move(o.tail)};
+  tail_.offset = size_ - o.tail.size();
+  head_.content = transport::packet::received(std::move(o.head));
+  tail_.content = transport::packet::received(std::move(o.tail));
 }
 
 remote_file::~remote_file() {
   for (auto const t : under_way_) disks_.forget(t);
+  for (auto const& p : ahead_) disks_.forget(p.answer);
   disks_.tell(where_.rank, {.what = disk_call::close, .file = number_});
 }
 
@@ -92,13 +95,26 @@ void remote_file::sync() {
 // --- reading
 
 remote_file::piece const& remote_file::piece_at(std::uint64_t offset) {
-  for (auto const* const p : {&head_, &tail_, &ahead_})
+  for (auto const* const p : {&head_, &tail_, &latest_})
     if (p->holds(offset)) return *p;
-  ahead_ = {offset, call({.what = disk_call::read,
-                          .offset = offset,
-                          .length = std::min<std::uint64_t>(read_bytes, size_ - offset)})
-                        .content};
-  return ahead_;
+  bool const in_order = offset == latest_.end() || offset == head_.end();
+  for (; !ahead_.empty() && ahead_.front().offset != offset; ahead_.pop_front())
+    disks_.forget(ahead_.front().answer);
+  ask_ahead(offset, in_order ? most_reads : 1);
+  auto const answer = ahead_.front().answer;
+  ahead_.pop_front();
+  latest_ = {offset, wait_for(disks_, answer, where_.host).content};
+  return latest_;
+}
+
+void remote_file::ask_ahead(std::uint64_t offset, std::size_t pieces) {
+  if (!ahead_.empty()) offset = ahead_.back().offset + read_bytes;
+  for (; ahead_.size() < pieces && offset < size_; offset += read_bytes)
+    ahead_.push_back(
+        {offset, disks_.ask(where_.rank, {.what = disk_call::read,
+                                          .file = number_,
+                                          .offset = offset,
+                                          .length = std::min<std::uint64_t>(read_bytes, size_ - offset)})});
 }
 
 std::size_t remote_file::read_at(std::uint64_t offset, std::span<std::byte> bytes) {
@@ -107,8 +123,8 @@ std::size_t remote_file::read_at(std::uint64_t offset, std::span<std::byte> byte
     auto const& from = piece_at(offset);
     if (!from.holds(offset)) break;  // truncated since it was opened
     auto const at = static_cast<std::size_t>(offset - from.offset);
-    auto const n = std::min(bytes.size() - done, from.bytes.size() - at);
-    std::memcpy(bytes.data() + done, from.bytes.data() + at, n);
+    auto const n = std::min(bytes.size() - done, from.content.size() - at);
+    std::memcpy(bytes.data() + done, from.content.bytes().data() + at, n);
     done += n;
     offset += n;
   }

@@ -39,13 +39,19 @@ class remote_file final : public storage::file {
  private:
   struct piece {
     std::uint64_t offset = 0;
-    std::vector<std::byte> bytes{};
-    [[nodiscard]] bool holds(std::uint64_t at) const { return at >= offset && at - offset < bytes.size(); }
+    transport::packet content{};
+    [[nodiscard]] std::uint64_t end() const { return offset + content.size(); }
+    [[nodiscard]] bool holds(std::uint64_t at) const { return at >= offset && at < end(); }
+  };
+  struct asked_piece {
+    std::uint64_t offset = 0;
+    disk_service::ticket answer = 0;
   };
   disk_answer call(disk_request r);
   void send_written();
   void settle(std::size_t most_under_way);
   [[nodiscard]] piece const& piece_at(std::uint64_t offset);
+  void ask_ahead(std::uint64_t offset, std::size_t pieces);
 
   disk_service& disks_;
   remote_path where_;
@@ -53,7 +59,8 @@ class remote_file final : public storage::file {
   std::uint64_t size_ = 0;
   std::vector<std::byte> written_;              // not yet sent
   std::deque<disk_service::ticket> under_way_;  // unanswered writes
-  piece head_, tail_, ahead_;
+  piece head_, tail_, latest_;
+  std::deque<asked_piece> ahead_;  // pieces that follow each other
 };
 
 }  // namespace skel::detail

@@ -75,9 +75,8 @@ void divide_jobs::divide(divide_piece& p, bool among_ranks, divide_job::done& d)
   double const begin = engine_.now();
   d.halves = work_.divide(problem, share);
   d.seconds = seconds_since(begin, engine_.now());
-  if (!among_ranks) return;
-  d.sizes = work_.measure(problem);
-  if (!d.halves || kind_.from != placement::on_root || p.group.first != rank_) return;
+  if (among_ranks || d.halves) d.sizes = work_.measure(problem);
+  if (!among_ranks || !d.halves || kind_.from != placement::on_root || p.group.first != rank_) return;
   auto const pack_begin = engine_.now();
   auto packed = std::make_shared<transport::packet>(engine_.wires().buffer());
   work_.pack(*d.halves->second, packed->body());
@@ -93,7 +92,7 @@ void divide_jobs::run(divide_job const& j, divide_job::done& d) const {
     if (!p.problem.object) p.problem.object = work_.unpack_problem(p.problem.packed->bytes());
     if (j.what == kind::divide || p.depth > 0) divide(p, j.what == kind::divide, d);
     if (j.what == kind::divide || d.halves) return;
-    d.solution.object = work_.solve(*p.problem.object, threads_);
+    d.solution.object = work_.solve(*p.problem.object, work_.solves_with_threads() ? threads_ : 1);
     if (!p.parent) d.sizes = work_.measure(*p.problem.object);
   } else {
     double const begin = engine_.now();
@@ -130,7 +129,7 @@ bool divide_jobs::ended(divide_job const& j, divide_job::done& d) {
       add_first(divide_job::kind::solve, std::move(half));
     }
     if (p->begin == 0) p->begin = d.begin;
-    p->sizes = work_.measure(*p->problem.object);
+    p->sizes = d.sizes;
     p->problem = {};
     return false;
   }

@@ -40,7 +40,8 @@ attempts_end run_attempts(
     std::string const& program, function_reference<int(context&)> body) {
   std::vector<rank_loss> losses;
   std::shared_ptr<remembered_results> memory;
-  for (int attempt = 1;; ++attempt) {
+  for (;;) {
+    auto const attempt = static_cast<int>(job->now().number);
     auto engine = make(std::make_unique<view_transport>(job));
     note_attempt(attempt);
     if (!memory && job->restarts()) memory = memory_of(*engine);
@@ -53,13 +54,17 @@ attempts_end run_attempts(
       context ctx = context_access::make(engine);
       return run_body(ctx, body);
     }();
-    int const code = engine->say_farewell(end, program);
+    auto const code = engine->say_farewell(end, program);
     farewell.program.clear();
-    if (!farewell.view_ended() || farewell.has_verdict()) return {code, std::move(engine)};
+    if (code) return {*code, std::move(engine)};
     bool const quiet = engine->options().quiet;
     auto const before = job->now().members;
+    std::unique_lock lock(engine->mutex());  // the helper still hears of losses
     auto const known = engine->losses();
     if (memory) memory->root_lost(before.front(), engine->peers().is_lost_from_outside(0));
+    lock.unlock();
+    if (engine.use_count() > 1)  // the body has kept a context, whose helper would go on receiving
+      engine->close_wires("a context of an earlier attempt: make it anew from that of the body");
     engine.reset();
     if (!job->enter_next()) {
       std::fprintf(stderr, "%s: rank %d was silent for too long: the other ranks have gone on without it\n",

@@ -11,6 +11,7 @@ namespace skel::detail {
 
 std::uint32_t call_gate::enter(context_id context, bool nested) {
   std::lock_guard const lock(mutex_);
+  if (all_shut_) std::rethrow_exception(all_shut_);
   auto& c = contexts_[context];
   if (c.shut && c.calls + 1 >= c.first_shut) std::rethrow_exception(c.shut);
   if (!c.busy) {
@@ -22,8 +23,8 @@ std::uint32_t call_gate::enter(context_id context, bool nested) {
   auto text =
       nested ? detail::format(
                    "rank {} made a skeleton call inside a task, merge, source or sink of another call on the "
-                   "same context: make it after that call has returned, or on a team of this rank "
-                   "(context::team)",
+                   "same context: make it after that call has returned, or, in a task, source or sink, on a "
+                   "team of this rank (context::team)",
                    rank_)
              : detail::format(
                    "two threads of rank {} made skeleton calls on one context at the same time: make "
@@ -49,6 +50,11 @@ void call_gate::shut(context_id context, std::uint32_t first, std::exception_ptr
   auto& c = contexts_[context];
   c.shut = std::move(why);
   c.first_shut = first;
+}
+
+void call_gate::shut_all(std::exception_ptr why) {
+  std::lock_guard const lock(mutex_);
+  all_shut_ = std::move(why);
 }
 
 bool call_gate::is_caller(context_id context) {

@@ -32,7 +32,7 @@ struct call_failure {
 };
 
 /// The calls in progress on the contexts of one rank. Does not use the engine's lock, because a
-/// merge that holds it may call a skeleton.
+/// merge that holds it may try to call a skeleton.
 class call_gate {
  public:
   call_gate(int rank, int size) : rank_(rank), size_(size) {}
@@ -45,6 +45,8 @@ class call_gate {
   void leave(context_id context);
   /// Calls on the context throw `why`, starting with call number `first`.
   void shut(context_id context, std::uint32_t first, std::exception_ptr why);
+  /// All calls, also on contexts that are made later, throw `why`.
+  void shut_all(std::exception_ptr why);
   /// Whether the calling thread is making a call on this context.
   [[nodiscard]] bool is_caller(context_id context);
 
@@ -65,6 +67,7 @@ class call_gate {
   std::mutex mutex_;
   int rank_, size_;
   std::map<context_id, state> contexts_;
+  std::exception_ptr all_shut_{};
   std::vector<call_failure> failures_;
   std::atomic<bool> has_failures_{false};
 };

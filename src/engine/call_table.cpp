@@ -81,9 +81,9 @@ bool call_table::is_within(context_id team, context_id other) const {
   return true;
 }
 
-void call_table::shut(std::exception_ptr const& why) {
-  for (context_id c = 1; c <= contexts_; ++c) gate_.shut(c, 0, why);
-  for (auto const& [id, t] : teams_) gate_.shut(id, 0, why);
+bool call_table::is_nested(context_id of) const {
+  return std::any_of(runs_.begin(), runs_.end(),
+                     [&](auto const& r) { return r.first.context != of && is_within(of, r.first.context); });
 }
 
 void call_table::open(run_key key, run& r) {

@@ -32,6 +32,8 @@ class call_table {
   /// if they call in the same order.
   [[nodiscard]] context_id next_context() { return ++contexts_; }
   std::atomic<bool>& stop_requested() { return stop_requested_; }
+  /// Whether a context belongs to another one on which a call is under way.
+  [[nodiscard]] bool is_nested(context_id of) const;
   /// Compute threads wait for work with the engine's lock.
   std::condition_variable& work_arrived() { return work_arrived_; }
 
@@ -46,7 +48,7 @@ class call_table {
   /// calls on the team's communicator. Must not throw.
   void on_cancel(context_id id, std::function<void()> revoke);
   /// Calls on all contexts throw `why` from now on.
-  void shut(std::exception_ptr const& why);
+  void shut(std::exception_ptr const& why) { gate_.shut_all(why); }
 
   void open(run_key key, run& r);
   void close(run_key key);

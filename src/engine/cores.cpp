@@ -5,46 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <limits>
-#include <sstream>
-#include <string>
 #include <thread>
 
-#include "base/text.hpp"
+#include "base/control_groups.hpp"
 
 namespace skel::detail {
-
-namespace {
-
-// Cores' worth of CPU time that the cgroup allows, or infinity. Version 2: "max 100000" or "150000 100000" in
-// cpu.max of the process's own group and of each group above it; version 1: two files of the cpu controller.
-double cgroup_quota() {
-  double quota = std::numeric_limits<double>::infinity();
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    if (line.rfind("0::", 0) != 0) continue;
-    std::string path = line.substr(3);
-    while (true) {
-      std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
-      std::string allowed;
-      double period = 0;
-      if (file >> allowed >> period && period > 0)
-        if (auto const time = to_number<double>(allowed)) quota = std::min(quota, *time / period);
-      if (path.empty() || path == "/") break;
-      path.erase(path.rfind('/'));
-    }
-  }
-  double allowed = -1;
-  double period = 0;
-  std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> allowed;
-  std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> period;
-  if (allowed > 0 && period > 0) quota = std::min(quota, allowed / period);
-  return quota;
-}
-
-}  // namespace
 
 int usable_cores() {
   int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -58,7 +23,7 @@ int usable_cores() {
     CPU_FREE(set);
     if (known) break;
   }
-  double const quota = cgroup_quota();
+  double const quota = cores_of_groups();
   if (std::isfinite(quota)) cores = std::min(cores, static_cast<int>(std::ceil(quota)));
   return std::max(1, cores);
 }

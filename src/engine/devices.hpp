@@ -32,6 +32,7 @@ struct host_place {
 struct rank_place {
   std::string host{};
   host_place on_host{};    // default: no other rank shares the host
+  int cores = 1;           // the rank's share of the cores that it may use
   bool has_cores = false;  // each compute thread of the host has a core of its own
   int visible_devices = count_visible_devices();
   bool looked_for_inner_threads = false;  // threads that libraries may start within tasks

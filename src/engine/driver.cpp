@@ -1,8 +1,10 @@
 #include "driver.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <system_error>
 #include <utility>
-#include <vector>
 
 #include "skel/error.hpp"
 
@@ -11,6 +13,7 @@ namespace skel::detail {
 namespace {
 
 constexpr double tick_seconds = 0.25;
+constexpr double word_takes = 2 * tick_seconds;  // of ranks that have gone on, to a root that was silent
 constexpr int most_messages_at_once = 64;
 // The cost of a message is measured up to this size: bytes cost as much in fewer and larger messages.
 constexpr std::size_t small_message = 4096;
@@ -27,6 +30,26 @@ double nap(double waited) {
 
 }  // namespace
 
+// The mutex reports a thread that locks it twice, instead of blocking it for ever.
+driver::driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end, peers& p)
+    : wires_(w), disks_(disks), calls_(calls), clocks_(c), farewell_(end), peers_(p), last_tick_(w.now()) {
+  pthread_mutexattr_t checked;
+  pthread_mutexattr_init(&checked);
+  pthread_mutexattr_settype(&checked, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(mutex_.native_handle(), &checked);
+  pthread_mutexattr_destroy(&checked);
+}
+
+std::unique_lock<std::mutex> driver::lock_for_call() {
+  try {
+    return std::unique_lock(mutex_);
+  } catch (std::system_error const&) {
+    throw usage_error(
+        "a skeleton call inside a merge, or inside a function that packs or unpacks: make it in a task, or "
+        "after the call");
+  }
+}
+
 void driver::send_pending() {
   calls_.settle_failures();
   for (auto& o : disks_.take_outgoing()) wires_.send(o.to, key_of(part::disks), std::move(o.what));
@@ -34,8 +57,13 @@ void driver::send_pending() {
 
 bool driver::progress() {
   if (!wires_.may_call()) return false;
+  dispatch_held();
   send_pending();
   if (!wires_.any_thread()) wires_.send_waiting();  // packets queued by pool threads
+  // First, because a rank that has ended is lost once its messages are received.
+  double const now = wires_.now();
+  auto const first = wires_.carrier().look(now);
+  if (first.may_restart && wires_.rank() == 0 && wires_.detector().was_absent(now)) hold(word_takes);
   std::uint64_t arrived = 0;
   double entered = 0, waited = 0;  // waited in vain
   std::size_t bytes = 0;
@@ -58,28 +86,31 @@ bool driver::progress() {
   }
   if (t - last_tick_ >= tick_seconds) tick(t);
   bool const beats = wires_.detector().due(t);
-  if (auto const news = wires_.carrier().look(t); news.any() || beats) attend(t, news.failed, beats);
+  if (auto const news = wires_.carrier().look(t); news.any() || beats) attend(t, news, beats);
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
   return arrived > 0;
 }
 
-void driver::attend(double t, bool failed, bool beats) {
+void driver::attend(double t, transport::transport::news const& news, bool beats) {
   auto& carrier = wires_.carrier();
-  if (failed) peers_.declare_failed();
+  if (news.notes)
+    for (auto const& note : carrier.take_notes())
+      for (auto const& answer : disks_.on_note(note.from, note.what.bytes()))
+        if (note.from >= 0) carrier.send_note(note.from, answer);
+  if (news.failed) peers_.declare_failed();
   if (beats) peers_.beat(t);
-  if (carrier.look(t).may_be_left) hold();  // now that this rank may have lost others
+  if (carrier.look(t).may_be_left) hold(0);  // now that this rank may have lost others
   if (carrier.look(t).over) farewell_.end_view();
 }
 
 // The others may have gone on without this root, which must not go on beside them: no sink runs and no call
 // ends until it hears them again, or that they have. Old messages of theirs may come before that word.
-void driver::hold() {
-  constexpr double word_takes = 2 * tick_seconds;
+// `seconds`: at least, after this process was stopped.
+void driver::hold(double seconds) {
   auto& carrier = wires_.carrier();
-  std::vector<std::pair<int, transport::link::delivery>> held;
   double ask = 0;
   double const since = wires_.now();
-  for (double sure = since;;) {
+  for (double sure = since + seconds;;) {
     double const t = wires_.now();
     auto const news = carrier.look(t);
     if (news.may_be_left) sure = t + word_takes;
@@ -98,14 +129,24 @@ void driver::hold() {
     }
     if (wires_.is_lost(a->from)) peers_.found(a->from);
     wires_.accept(*std::move(a),
-                  [&](int from, transport::link::delivery& d) { held.emplace_back(from, std::move(d)); });
+                  [&](int from, transport::link::delivery& d) { held_.emplace_back(from, std::move(d)); });
   }
-  for (auto& [from, d] : held) dispatch(from, d);
+  if (carrier.look(wires_.now()).over) held_.clear();
+  dispatch_held();
+}
+
+// Their senders count them as received, so they outlive an exception of hold().
+void driver::dispatch_held() {
+  while (!held_.empty()) {
+    auto [from, d] = std::move(held_.front());
+    held_.pop_front();
+    dispatch(from, d);
+  }
 }
 
 bool driver::poll(double begin, double seconds) {
   constexpr int looks = 8;  // per look at the clock, which takes as long as half a look at the network
-  if (begin >= next_tick()) return progress();
+  if (begin >= next_tick() || !held_.empty()) return progress();
   if (!wires_.may_call()) return false;
   send_pending();
   double t = begin;
@@ -124,7 +165,13 @@ bool driver::poll(double begin, double seconds) {
 }
 
 void driver::tick(double t) {
-  last_tick_ = t;
+  // If this process was stopped, the helper says for how long, once it gets a core. It may be inside a sink.
+  bool const late = t - std::exchange(last_tick_, t) > 3 * tick_seconds && wires_.any_thread();
+  if (late && waits_for_helper_ == 0) waits_for_helper_ = t + 4 * tick_seconds;
+  if (t < waits_for_helper_ && stopped_.load() == 0) return;
+  waits_for_helper_ = 0;
+  if (double const stopped = stopped_.exchange(0); stopped > 0)
+    for (auto const& [key, running] : calls_.runs()) running->on_stopped(stopped);
   for (int const r : wires_.lost())
     if (wires_.ends_calls(r))
       for (auto const& [key, running] : calls_.runs()) running->on_rank_lost(r);
@@ -144,7 +191,7 @@ void driver::dispatch(int from, transport::link::delivery& d) {
     case part::farewell:
       return farewell_.on_control(from, body);
     case part::disks:
-      return disks_.on_message(from, body);
+      return disks_.on_message(from, std::move(d.body));
     case part::calls:
       return calls_.on_control(from, body);
     case part::clocks:

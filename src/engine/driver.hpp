@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <mutex>
+#include <utility>
 
 #include "clocks.hpp"
 #include "peers.hpp"
@@ -13,11 +15,13 @@ namespace skel::detail {
 /// Any thread may drive, one at a time. Requires its mutex, the engine's lock, except where stated.
 class driver {
  public:
-  driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end, peers& p)
-      : wires_(w), disks_(disks), calls_(calls), clocks_(c), farewell_(end), peers_(p), last_tick_(w.now()) {}
+  driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end, peers& p);
 
   /// The engine's lock. It guards everything that driver refers to, and all calls of the transport.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
+  /// The lock, for a thread that begins a call. Throws usage_error if the thread has it already: it runs the
+  /// user's code inside another call.
+  [[nodiscard]] std::unique_lock<std::mutex> lock_for_call();
   /// Receives and delivers arrived messages, or lets time pass. Returns whether there were any.
   bool progress();
   /// Like progress(), but looks for a message until `seconds` after `begin`, which is the present time,
@@ -45,6 +49,8 @@ class driver {
   void send_pending();
   /// Time of the next tick of the roles.
   [[nodiscard]] double next_tick() const;
+  /// This process was stopped for so many seconds. Without the lock.
+  void note_stopped(double seconds) { stopped_.fetch_add(seconds, std::memory_order_relaxed); }
   /// Time when communication was last driven. Later if that yielded the core in vain: then it is
   /// the time of the next attempt. Without the lock.
   [[nodiscard]] double last_progress() const { return last_progress_.load(std::memory_order_relaxed); }
@@ -59,8 +65,9 @@ class driver {
 
  private:
   void handle(transport::transport::arrival&& a);
-  void attend(double t, bool failed, bool beats);
-  void hold();
+  void attend(double t, transport::transport::news const& news, bool beats);
+  void hold(double seconds);
+  void dispatch_held();
   void dispatch(int from, transport::link::delivery& d);
   void tick(double t);
   void note_handling(std::uint64_t messages, double seconds);
@@ -77,6 +84,9 @@ class driver {
   double last_tick_;
   double last_arrival_ = 0;
   std::atomic<double> last_progress_{0};
+  std::atomic<double> stopped_{0};                              // seconds since the last tick
+  double waits_for_helper_ = 0;                                 // leaves out ticks until then
+  std::deque<std::pair<int, transport::link::delivery>> held_;  // received by hold()
 };
 
 }  // namespace skel::detail

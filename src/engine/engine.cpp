@@ -21,7 +21,8 @@ namespace {
 context_options checked(context_options o) {
   constexpr auto where = "context_options";
   if (o.threads < 0 || o.threads > most_threads)
-    throw usage_error(format("{}: threads must be 0 to {}, found {}", where, most_threads, o.threads));
+    throw usage_error(
+        detail::format("{}: threads must be 0 to {}, found {}", where, most_threads, o.threads));
   require_seconds(where, "watchdog_seconds", o.watchdog_seconds);
   if (o.suspect_after_seconds) require_seconds(where, "suspect_after_seconds", *o.suspect_after_seconds);
   require_count(where, "largest_message", o.largest_message, 1);
@@ -64,7 +65,7 @@ engine::engine(std::unique_ptr<transport::transport> carrier, context_options op
       helper_(driver_, wires_, calls_, disks_, options_),
       disks_(rank(), ranks_in_job(wires_.carrier()), wires_.carrier().below().size(),
              {wires_.carrier().in_job(rank()), place.host, options_.host.cluster, options_.host.load},
-             kept_by(wires_.carrier()), wires_.any_time() && !owns_time(), [this] { helper_.wake(); }) {
+             kept_by(wires_.carrier()), wires_.any_time(), [this] { helper_.wake(); }) {
   if (wires_.any_time() && size() > 1) helper_.start();
 }
 
@@ -126,7 +127,7 @@ void engine::say_warnings() {
   std::vector<std::string> texts;
   bool looks = false;
   {
-    std::lock_guard const lock(mutex());
+    auto const lock = driver_.lock_for_call();
     texts = std::exchange(warnings, {});
     looks = !std::exchange(place.looked_for_inner_threads, true);
   }
@@ -150,7 +151,7 @@ std::vector<rank_loss> engine::losses() {
   return all;
 }
 
-int engine::say_farewell(departure const& own, std::string const& program) {
+std::optional<int> engine::say_farewell(departure const& own, std::string const& program) {
   auto const print = [&](std::string const& text) {
     if (!text.empty() && !program.empty())
       std::fprintf(stderr, "%s: %s\n", program.c_str(), one_line(text).c_str());
@@ -166,12 +167,18 @@ int engine::say_farewell(departure const& own, std::string const& program) {
     farewell_.refuse_early_calls();
     if (farewell_.waits()) driver_.rest(lock, round < 200 ? 0 : 200e-6);
   }
-  if (farewell_.view_ended() && !farewell_.has_verdict()) return 0;
+  if (farewell_.view_ended() && !farewell_.has_verdict()) return std::nullopt;
   bool const agreed = farewell_.conclude(own);
-  if (agreed) driver_.flush(lock, 1.0);
   auto const end = farewell_.verdict();
-  lock.unlock();
-  if (rank() == 0 || !agreed) print(end.text);
+  if (rank() == 0 || !agreed) {
+    lock.unlock();
+    print(end.text);
+    lock.lock();
+  }
+  if (agreed) {
+    farewell_.announce();
+    driver_.flush(lock, 1.0);
+  }
   return end.code;
 }
 
@@ -207,7 +214,8 @@ void engine::end_by_exit() {
     departure const own{.code = 1, .own = true, .text = text, .lost = true};
     if (!program.empty()) {
       lock.unlock();
-      end_process(rank(), say_farewell(own, program));
+      if (auto const code = say_farewell(own, program)) end_process(rank(), *code);
+      say();  // the others go on without this rank
     }
     farewell_.tell_failure(own);
     driver_.flush(lock, std::chrono::duration<double>(patience).count());

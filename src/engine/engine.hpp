@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ class remembered_results;
 struct job_of_engine {
   bool is_process = false;  ///< this process runs no other one, so all of its contexts belong to one program
   int attempt = 1;          ///< of the program's body
+  std::optional<double> ends{};                  ///< when the job ends, as a time of the engine
   std::vector<rank_loss> earlier_losses{};       ///< of earlier attempts
   std::shared_ptr<remembered_results> memory{};  ///< of all attempts; null: the body runs only once
 };
@@ -79,8 +81,9 @@ class engine {
   /// exits with 1.
   [[noreturn]] void end_by_exit();
   /// Ends the job of this rank in run_main: exchanges outcomes, prints the failure of the lowest
-  /// rank (not without a program name), and returns the exit code.
-  int say_farewell(departure const& own, std::string const& program);
+  /// rank (not without a program name), and returns the exit code. Empty: the others begin again without the
+  /// root.
+  std::optional<int> say_farewell(departure const& own, std::string const& program);
   /// MPI ends while the context lives on: later calls throw usage_error with this text.
   void close_wires(std::string const& text);
   void say_warnings();

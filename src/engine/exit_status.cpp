@@ -14,6 +14,8 @@
 #include <system_error>
 #include <thread>
 
+#include "running_time.hpp"
+
 namespace skel::detail {
 
 namespace {
@@ -43,7 +45,10 @@ void end_process(int rank, int code, std::string const& reason) {
       std::fflush(nullptr);
       flushed->set_value();
     }).detach();
-    done.wait_for(std::chrono::seconds(1));
+    running_time ran(steady_seconds(), 0.25);
+    while (done.wait_for(std::chrono::milliseconds(250)) == std::future_status::timeout &&
+           ran.look(steady_seconds()) < 1) {
+    }
   } catch (std::system_error const&) {  // no thread can be started: buffered output is lost
   }
   _exit(code);

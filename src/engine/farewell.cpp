@@ -109,10 +109,14 @@ void farewell::end_view() {
 void farewell::begin(departure const& own) {
   begun_ = true;
   begun_at_ = wires_.now();
+  wires_.detector().reset(begun_at_);
+  // Gave up the root, which may be heard again by now. The others notice that this rank is gone.
+  bool const leaves_alone = ends_by_loss_ && own.by_loss;
   forget_root_lost();
   // Every rank detects a lost root and reports it itself.
-  if (own.own && own.failed() && !wires_.is_lost(0)) tell_failure(own);
-  if (own.failed()) failed_since_ = wires_.now();
+  if (own.own && own.failed() && !wires_.is_lost(0) && !leaves_alone) tell_failure(own);
+  if (own.failed()) failed_since_ = leaves_alone ? -std::numeric_limits<double>::infinity() : wires_.now();
+  if (leaves_alone) return;
   if (wires_.rank() == 0)
     departures_[0] = own;
   else
@@ -132,9 +136,11 @@ int farewell::missing() const {
   return wires_.size() - static_cast<int>(departures_.size() + lost.size()) + static_cast<int>(left);
 }
 
+// While the ranks that are left agree on going on without the root, its loss may be why they have failed.
 bool farewell::given_up() {
   if (peer_failed_ && !failed_since_) failed_since_ = wires_.now();
-  return failed_since_ && wires_.now() - *failed_since_ > patience_seconds;
+  bool const agreeing = wires_.is_lost(0) && !wires_.ends_calls(0);
+  return failed_since_ && !agreeing && wires_.now() - *failed_since_ > patience_seconds;
 }
 
 void farewell::refuse_early_calls() {
@@ -150,6 +156,14 @@ void farewell::refuse_early_calls() {
   tell_failure(departures_[0]);
 }
 
+// The root may have died before all have heard it. Those that have leave now, and the others could not go on.
+// In a simulation no rank serves after its end, and none is lost.
+void farewell::pass_on_verdict() {
+  if (!wires_.carrier().any_time()) return;
+  for (int distance = 1; distance < wires_.size(); distance *= 2)
+    if (int const to = (wires_.rank() + distance) % wires_.size(); to != 0) send(to, decision, *verdict_);
+}
+
 bool farewell::conclude(departure const& own) {
   if (wires_.rank() != 0) {
     if (verdict_) return true;
@@ -157,8 +171,10 @@ bool farewell::conclude(departure const& own) {
     verdict_ = own;
     verdict_->code = own.code != 0 ? own.code : 1;
     verdict_->lost = true;
-    verdict_->by_loss = wires_.is_lost(0);
-    if (own.code == 0 && verdict_->by_loss) verdict_->text = "lost the root (rank 0) at the end of the job";
+    verdict_->by_loss = own.by_loss || wires_.is_lost(0);
+    if (verdict_->by_loss && own.text.empty() && (own.code == 0 || !own.returned))
+      verdict_->text = own.code == 0 ? "lost the root (rank 0) at the end of the job"
+                                     : "lost the root (rank 0) after another rank had failed";
     return false;
   }
   // Chooses the lowest rank that failed by itself; otherwise the lowest whose body returned a
@@ -171,11 +187,15 @@ bool farewell::conclude(departure const& own) {
       !wires_.lost().empty() || missing() > 0 ||
       std::any_of(departures_.begin(), departures_.end(), [](auto const& d) { return d.second.lost; });
   verdict_ = heard;
+  return true;
+}
+
+void farewell::announce() {
+  if (wires_.rank() != 0) return pass_on_verdict();
   for (int r = 1; r < wires_.size(); ++r) {
-    send(r, decision, heard);
+    send(r, decision, *verdict_);
     if (wires_.is_lost(r)) wires_.send_anyway(r);
   }
-  return true;
 }
 
 }  // namespace skel::detail

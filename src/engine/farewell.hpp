@@ -55,6 +55,8 @@ class farewell {
   /// After waiting. Returns whether this rank has heard the verdict, or decided it; otherwise its own
   /// applies.
   bool conclude(departure const& own);
+  /// Then the others may end, and the launcher may end this rank.
+  void announce();
   [[nodiscard]] bool has_verdict() const { return verdict_.has_value(); }
   [[nodiscard]] departure const& verdict() const { return *verdict_; }
   /// The ranks have agreed to skip MPI_Finalize.
@@ -89,6 +91,7 @@ class farewell {
 
  private:
   void send(int to, std::uint8_t kind, departure const& d);
+  void pass_on_verdict();
   /// On the root: the number of living ranks that have not reported.
   [[nodiscard]] int missing() const;
   [[nodiscard]] bool given_up();

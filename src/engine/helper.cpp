@@ -13,6 +13,7 @@ namespace {
 // from them. If no rank awaits an answer and nothing is in flight, it rarely checks: otherwise two
 // ranks lost 7 % of a 12 ms run.
 constexpr auto helper_shortest = std::chrono::microseconds(200);
+constexpr auto helper_urgent = std::chrono::microseconds(50);  // an answer will come
 constexpr auto helper_longest = std::chrono::microseconds(2000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
 constexpr auto helper_of_one = std::chrono::milliseconds(250);  // as often as ticks
@@ -36,7 +37,9 @@ void helper::stop() {
     ending_ = true;
   }
   wakes_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  visits_.notify_all();
+  for (auto* const t : {&thread_, &visitor_})
+    if (t->joinable()) t->join();
 }
 
 void helper::wake() {
@@ -49,7 +52,7 @@ std::unique_lock<std::mutex> helper::drive_if_free(bool& arrived) {
   std::unique_lock engine_lock(driver_.mutex(), std::try_to_lock);
   if (!engine_lock) {
     locked_since_ = std::min(locked_since_, wires_.now());
-    if (active_runs_ > 0) end_if_locked();
+    if (!active_runs_.empty()) end_if_locked();
     return engine_lock;
   }
   locked_since_ = std::numeric_limits<double>::infinity();
@@ -74,6 +77,17 @@ void helper::end_if_locked() const {
   end_process(wires_.rank(), 1);
 }
 
+// Returns whether it was woken before. A thread that sleeps for much longer than it asked to is one of a
+// process that was stopped (SIGSTOP, Slurm's suspend), or has no processor.
+bool helper::nap(std::unique_lock<std::mutex>& lock, std::chrono::duration<double> time) {
+  constexpr double late = 0.5;
+  double const begin = wires_.now();
+  bool const woken = wakes_.wait_for(lock, time) == std::cv_status::no_timeout;
+  double const stopped = wires_.now() - begin - time.count();
+  if (stopped > late) driver_.note_stopped(stopped);
+  return woken;
+}
+
 void helper::loop() {
   owner_of_this_thread = this;
   auto pause = helper_shortest;
@@ -81,7 +95,7 @@ void helper::loop() {
   while (!ending_) {
     bool arrived = false, nobody_waits = false;
     if (wires_.size() == 1) {  // for what ends a task that does not return: time limits and the watchdog
-      wakes_.wait_for(lock, helper_of_one);
+      nap(lock, helper_of_one);
       if (!ending_ && !idle()) drive_if_free(arrived);
       continue;
     }
@@ -97,20 +111,58 @@ void helper::loop() {
       continue;
     }
     // A wake-up may be missed, because the notifier holds no lock; hence the time limit.
-    wakes_.wait_for(lock, rests_ ? helper_rest : pause);
-    if (ending_ || idle() || rests_) continue;
-    // mutex_ stays locked, so no run can end meanwhile: its caller needs the mutex to leave.
-    std::vector<run*> active;
-    if (wires_.now() - driver_.last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
+    bool const notified = nap(lock, rests_ ? helper_rest : pause);
+    bool const for_disks = notified && disks_.busy();  // whose threads wait for each message
+    if (ending_ || idle() || (rests_ && !for_disks)) continue;
+    bool driven = false;
+    if (for_disks ||
+        wires_.now() - driver_.last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
       if (auto const engine_lock = drive_if_free(arrived)) {
-        for (auto const& [key, r] : calls_.runs()) active.push_back(r);
+        driven = true;
         nobody_waits = driver_.patient();
       }
     }
-    for (run* const r : active) r->idle_work();
-    pause = nobody_waits ? helper_rest
-            : arrived    ? helper_shortest
-                         : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
+    if (driven) {
+      send_visitor();
+      visit_runs(lock, false);
+    }
+    pause = for_disks      ? helper_urgent
+            : nobody_waits ? helper_rest
+            : arrived      ? helper_shortest
+                           : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
+  }
+}
+
+void helper::send_visitor() {
+  if (std::ranges::none_of(active_runs_, &run::idle_work_takes_long)) return;
+  if (!visitor_.joinable()) visitor_ = std::thread([this] { visit(); });
+  visits_due_ = true;
+  visits_.notify_one();
+}
+
+void helper::visit() {
+  owner_of_this_thread = this;
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    visits_.wait(lock, [&] { return visits_due_ || ending_; });
+    visits_due_ = false;
+    if (!ending_) visit_runs(lock, true);
+  }
+}
+
+// None can end during its visit, since its caller waits for that in with_pool(); other runs of the call table
+// may be about to end. Without the lock, because a sink may make a call on a team of its own.
+void helper::visit_runs(std::unique_lock<std::mutex>& lock, bool long_ones) {
+  auto& visited = visited_[long_ones ? 1 : 0];
+  for (run* const r : std::vector(active_runs_)) {
+    if (std::ranges::find(active_runs_, r) == active_runs_.end()) continue;
+    if (r->idle_work_takes_long() != long_ones) continue;
+    visited = r;
+    lock.unlock();
+    r->idle_work();
+    lock.lock();
+    visited = nullptr;
+    visit_ends_.notify_all();
   }
 }
 
@@ -129,16 +181,18 @@ void helper::with_pool(run& r, unsigned threads, std::function<void()> const& ow
   start();
   {
     std::lock_guard const lock(mutex_);
-    ++active_runs_;
+    active_runs_.push_back(&r);
   }
   if (wires_.size() > 1) wakes_.notify_all();
   struct leaving {
     helper& of;
+    run& left;
     ~leaving() {
-      std::lock_guard const lock(of.mutex_);
-      --of.active_runs_;
+      std::unique_lock lock(of.mutex_);
+      std::erase(of.active_runs_, &left);
+      of.visit_ends_.wait(lock, [&] { return std::ranges::find(of.visited_, &left) == of.visited_.end(); });
     }
-  } const on_return{*this};
+  } const on_return{*this, r};
   pool_.work_on(r, threads, own, [this] { owner_of_this_thread = this; });
 }
 

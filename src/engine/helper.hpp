@@ -1,13 +1,16 @@
-// The threads of the engine: compute threads, and a helper that drives communication while all of these are
-// inside long tasks, and between skeleton calls if the transport can be called at any time.
+// The threads of the engine: compute threads, a helper that drives communication while all of these are
+// inside long tasks, and between skeleton calls if the transport can be called at any time, and a visitor
+// that runs sinks meanwhile.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "compute_pool.hpp"
 #include "driver.hpp"
@@ -49,9 +52,13 @@ class helper {
 
  private:
   void loop();
+  bool nap(std::unique_lock<std::mutex>& lock, std::chrono::duration<double> time);
+  void visit();
+  void visit_runs(std::unique_lock<std::mutex>& lock, bool long_ones);
+  void send_visitor();
   std::unique_lock<std::mutex> drive_if_free(bool& arrived);
   void end_if_locked() const;
-  [[nodiscard]] bool idle() const { return active_runs_ == 0 && !(wires_.any_time() && disks_.busy()); }
+  [[nodiscard]] bool idle() const { return active_runs_.empty() && !(wires_.any_time() && disks_.busy()); }
 
   driver& driver_;
   wires& wires_;
@@ -62,7 +69,14 @@ class helper {
   std::mutex mutex_;
   std::condition_variable wakes_;
   std::atomic<bool> rests_{false};
-  int active_runs_ = 0;  // under mutex_
+  std::vector<run*> active_runs_;  // inside with_pool(); under mutex_
+  // What takes long has a thread of its own: messages must not wait for it, and the others must hear this
+  // rank.
+  std::thread visitor_;
+  bool visits_due_ = false;  // under mutex_, as the others here
+  std::condition_variable visits_;
+  std::array<run const*, 2> visited_{};  // by the helper and the visitor: idle_work() runs
+  std::condition_variable visit_ends_;
   bool ending_ = false;  // likewise
   // Time from which the helper has found the engine's lock taken.
   double locked_since_ = std::numeric_limits<double>::infinity();

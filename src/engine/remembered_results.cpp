@@ -20,33 +20,31 @@ bool remembered_results::pays(std::size_t bytes, double seconds) {
   return seconds >= seconds_per_piece + seconds_per_byte * static_cast<double>(bytes);
 }
 
-void remembered_results::add(run_key call, std::uint64_t hash, range_list const& ranges,
-                             std::span<std::byte const> bytes) {
+void remembered_results::add(call of, range_list const& ranges, std::span<std::byte const> bytes) {
   if (bytes.size() > limit_) return;
-  pieces_.push_back({call, hash, ranges, {bytes.begin(), bytes.end()}});
+  pieces_.push_back({of, ranges, {bytes.begin(), bytes.end()}});
   size_ += size_of(pieces_.back());
   for (; size_ > limit_; pieces_.pop_front()) size_ -= size_of(pieces_.front());
 }
 
-std::vector<remembered_results::piece const*> remembered_results::of(run_key call, std::uint64_t hash) const {
+std::vector<remembered_results::piece const*> remembered_results::of(call which) const {
   std::vector<piece const*> found;
   for (auto const& p : pieces_)
-    if (p.call == call && p.hash == hash) found.push_back(&p);
+    if (p.of == which) found.push_back(&p);
   return found;
 }
 
 void remembered_results::root_lost(int rank_in_job, bool from_outside) {
+  calls_.clear();
   auto last = std::exchange(root_, std::nullopt);
   if (!last || last->rank_in_job != rank_in_job) return;
   last->from_outside = from_outside;
   lost_roots_.push_back(*std::move(last));
 }
 
-std::vector<remembered_results::root_tasks> remembered_results::ran_on_roots(run_key call,
-                                                                             std::uint64_t hash) const {
+std::vector<remembered_results::root_tasks> remembered_results::ran_on_roots(call which) const {
   std::vector<root_tasks> found;
-  std::ranges::copy_if(lost_roots_, std::back_inserter(found),
-                       [&](auto const& r) { return r.call == call && r.hash == hash; });
+  std::ranges::copy_if(lost_roots_, std::back_inserter(found), [&](auto const& r) { return r.of == which; });
   return found;
 }
 

@@ -4,55 +4,61 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "call_gate.hpp"
 #include "skel/detail/task_range.hpp"
 
 namespace skel::detail {
 
 /// What this process has computed in farms, and its units in multi_host, packed as it was sent to the root;
-/// and the values of calls that all ranks have received. When the body runs again, the same call (its place
-/// in the body and its hash) need not compute this once more. The oldest results go when there are too many.
-/// Requires the engine's lock.
+/// and the values of calls that all ranks have received. When the body runs again, the same call need not
+/// compute this once more. The oldest results go when there are too many. Requires the engine's lock.
 class remembered_results {
  public:
+  /// Identifies a call in each attempt: the n-th with this hash. The number among all calls would not do,
+  /// since some calls are made only on several ranks, or again after a loss.
+  struct call {
+    std::uint64_t hash = 0, nth = 0;
+    friend bool operator==(call const&, call const&) = default;
+  };
   struct piece {
-    run_key call;
-    std::uint64_t hash = 0;
+    remembered_results::call of;
     range_list ranges{};  ///< in the order of the results
     std::vector<std::byte> bytes{};
   };
 
   /// `limit`: bytes; 0: nothing is kept.
   explicit remembered_results(std::uint64_t limit) : limit_(limit) {}
+  /// The identity of a call that begins. To be asked for once per call, on every rank.
+  [[nodiscard]] call begins(std::uint64_t hash) { return {hash, ++calls_[hash]}; }
   /// Whether a copy takes at most a hundredth of the time in which the results were computed. Otherwise they
   /// are as quickly computed again.
   [[nodiscard]] static bool pays(std::size_t bytes, double seconds);
   /// Keeps a copy.
-  void add(run_key call, std::uint64_t hash, range_list const& ranges, std::span<std::byte const> bytes);
-  [[nodiscard]] std::vector<piece const*> of(run_key call, std::uint64_t hash) const;
+  void add(call of, range_list const& ranges, std::span<std::byte const> bytes);
+  [[nodiscard]] std::vector<piece const*> of(call which) const;
 
   /// What the root of the present attempt has said that it runs, in case it ends there.
   struct root_tasks {
-    run_key call;
-    std::uint64_t hash = 0;
+    remembered_results::call of;
     range_list running{};
     int rank_in_job = 0;
     bool from_outside = false;  ///< it was killed
   };
   void root_runs(root_tasks now) { root_ = std::move(now); }
-  /// This root is lost.
+  /// This root is lost, and the attempt ends.
   void root_lost(int rank_in_job, bool from_outside);
   /// The tasks of the call that ran on roots when these were lost.
-  [[nodiscard]] std::vector<root_tasks> ran_on_roots(run_key call, std::uint64_t hash) const;
+  [[nodiscard]] std::vector<root_tasks> ran_on_roots(call which) const;
 
  private:
   std::uint64_t limit_;
   std::uint64_t size_ = 0;
+  std::map<std::uint64_t, std::uint64_t> calls_;  // of the present attempt, by their hashes
   std::deque<piece> pieces_;
   std::optional<root_tasks> root_;
   std::vector<root_tasks> lost_roots_;

@@ -33,6 +33,8 @@ class run {
   /// The rank has left the body of run_main and will not take part again.
   virtual void on_left(int rank) = 0;
   virtual void on_tick(double now) = 0;
+  /// Before a tick: this process was stopped for so many seconds. Time limits exclude them.
+  virtual void on_stopped(double /*seconds*/) {}
   /// The call fails for a reason outside its protocol. `everywhere`: on all ranks; otherwise its team has
   /// lost a rank, or the team's task has failed on one.
   virtual void on_failure(std::exception_ptr const& /*why*/, bool /*everywhere*/) {}
@@ -40,6 +42,8 @@ class run {
   virtual void work(unsigned thread) = 0;
   /// Called by the helper without the lock while all compute threads are busy (the sink's backlog).
   virtual void idle_work() {}
+  /// Whether idle_work() calls the user's code, which may take long.
+  [[nodiscard]] virtual bool idle_work_takes_long() const { return false; }
   /// Whether no rank awaits an answer from this rank while its compute threads are inside tasks.
   [[nodiscard]] virtual bool patient() const { return false; }
   [[nodiscard]] virtual std::string state() const = 0;

@@ -59,7 +59,7 @@ int run_main_alone(int argc, char** argv, function_reference<int(context&)> body
   try {
     context ctx;
     context_access::engine_of(ctx).farewell().program = program;
-    return context_access::engine_of(ctx).say_farewell(run_body(ctx, body), program);
+    return context_access::engine_of(ctx).say_farewell(run_body(ctx, body), program).value_or(0);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
     return 2;

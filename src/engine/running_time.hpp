@@ -2,8 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 
 namespace skel::detail {
+
+inline double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Estimates the seconds for which this process was running. It reads the clock once per `step`. A
 /// gap of more than two steps, as after SIGCONT or on an overloaded machine, counts as two steps.

@@ -17,10 +17,11 @@ namespace {
 using view_number = std::uint32_t;
 constexpr view_number control = 0;          // in place of a view: a message about views
 constexpr double agreement_seconds = 0.05;  // a tick of the agreement
-constexpr double look_seconds = 1e-3;       // between two looks at the processes
+constexpr double look_seconds = 0.25e-3;    // between two looks at the processes
 // Kinds of messages about a view, besides those of the agreement.
 constexpr std::byte alive{255};  // this rank will enter it
 constexpr std::byte ends{254};   // the processes of some ranks have ended
+constexpr std::byte note{253};   // of the engine, for this attempt and later ones
 
 std::vector<int> all_ranks(int n) {
   std::vector<int> all(static_cast<std::size_t>(n));
@@ -56,35 +57,28 @@ transport::packet about(std::uint64_t view, std::byte kind) {
 }  // namespace
 
 job_wires::job_wires(std::unique_ptr<transport::transport> carrier, double patience, bool restarts,
-                     std::function<std::vector<int>()> ended,
-                     std::function<std::vector<int>()> ended_elsewhere)
+                     ended_processes ended)
     : carrier_(std::move(carrier)),
       ended_(std::move(ended)),
-      ended_elsewhere_(std::move(ended_elsewhere)),
       patience_(patience > 0 ? patience : 5),
       restarts_(restarts),
       agreement_({1, all_ranks(carrier_->size())}, carrier_->rank(), ticks(patience_)),
+      entered_(agreement_.current()),
       last_tick_(carrier_->now()),
       last_look_(last_tick_) {}
 
 // The carrier must not wait for ranks that are gone.
 job_wires::~job_wires() {
-  if (now().number > 1) carrier_->abandon();
+  if (agreement_.current().number > 1) carrier_->abandon();
 }
 
 bool job_wires::enter_next() {
-  auto next = *agreement_.next();
-  int const self = carrier_->rank();
-  if (!is_member(next, self)) return false;
-  past_.push_back(
-      *std::exchange(agreement_, role::view_agreement(std::move(next), self, ticks(patience_))).next());
+  if (agreement_.decided()) return false;  // by the others alone
+  entered_ = agreement_.current();
+  agreement_.heard(agreement_.root());  // the engine of this view will judge
   root_lost_.reset();
   minority_since_.reset();
-  // Ranks that have ended will not be heard of again.
-  role::view_messages out;
-  failed_.assign(gone_.begin(), gone_.end());
-  for (int const r : gone_) agreement_.lost(r, true, out);
-  perform(out);
+  ended_.renew();
   for (auto& a : std::exchange(early_, {})) {
     auto const of = take_number(a.what);
     put_number(of, a.what);
@@ -93,15 +87,44 @@ bool job_wires::enter_next() {
   return true;
 }
 
+void job_wires::follow_decision() {
+  while (agreement_.decided() && is_member(*agreement_.next(), carrier_->rank())) {
+    past_.push_back(*agreement_.next());
+    agreement_ = role::view_agreement(past_.back(), carrier_->rank(), ticks(patience_));
+    next_root_heard_ = carrier_->now();
+    // Ranks that have ended will not be heard of again.
+    role::view_messages out;
+    for (int const r : ended_.all()) agreement_.lost(r, true, out);
+    perform(out);
+  }
+}
+
+// The engine watches the ranks of the view in which it works.
+void job_wires::watch_next_root(double t) {
+  role::view_messages out;
+  if (t - next_root_heard_ > patience_)
+    agreement_.lost(agreement_.root(), false, out);
+  else
+    agreement_.heard(agreement_.root());
+  perform(out);
+}
+
 void job_wires::send(int to, transport::packet&& what) {
   put_number(now().number, what);
   carrier_->send(to, std::move(what));
 }
 
 std::optional<transport::transport::arrival> job_wires::receive() {
-  auto a = ready_.empty() ? carrier_->receive() : take_ready();
-  while (a && !takes(*a)) a = ready_.empty() ? carrier_->receive() : take_ready();
-  if (!a && !ending_.empty()) note_ends();
+  // What came early counts, even if its sender has ended since.
+  auto const next = [this] {
+    if (!ready_.empty()) return take_ready();
+    auto a = carrier_->receive();
+    while (a && ended_.contains(a->from)) a = carrier_->receive();
+    return a;
+  };
+  auto a = next();
+  while (a && !takes(*a)) a = next();
+  if (!a && ended_.unsettled()) note_ends();
   return a;
 }
 
@@ -112,8 +135,8 @@ std::optional<transport::transport::arrival> job_wires::take_ready() {
 }
 
 bool job_wires::takes(transport::transport::arrival& a) {
-  if (gone_.contains(a.from)) return false;
   auto const of = take_number(a.what);
+  if (a.from == agreement_.root()) next_root_heard_ = carrier_->now();
   if (of == now().number) return true;
   if (of == control) {
     if (!on_control(a.from, a.what)) return false;
@@ -131,16 +154,20 @@ bool job_wires::takes(transport::transport::arrival& a) {
 
 transport::transport::news job_wires::look(double t) {
   if (t - last_look_ >= look_seconds) do_due(t);
-  return {!failed_.empty(), restarts_ && agreement_.may_be_left(), agreement_.decided()};
+  return {.failed = ended_.has_news() && ready_.empty(),
+          .may_be_left = restarts_ && !lags() && agreement_.may_be_left(),
+          .over = over(),
+          .may_restart = restarts_,
+          .notes = !notes_.empty()};
 }
 
 void job_wires::do_due(double t) {
   last_look_ = t;
-  if (ended_) learn_ends(ended_(), false);
-  if (ended_elsewhere_) look_elsewhere();
+  if (auto const elsewhere = ended_.look(); !elsewhere.empty()) tell_ends(elsewhere);
   if (t - last_tick_ < agreement_seconds) return;
   last_tick_ = t;
   role::view_messages out;
+  if (restarts_ && lags()) watch_next_root(t);
   if (restarts_) agreement_.tick(out);
   perform(out);
   tell_alive();
@@ -150,22 +177,18 @@ void job_wires::do_due(double t) {
     minority_since_ = t;
 }
 
-void job_wires::learn_ends(std::span<int const> ranks, bool elsewhere) {
-  for (int const r : ranks) {
-    if (gone_.contains(r) || std::ranges::find(ending_, r) != ending_.end()) continue;
-    ending_.push_back(r);
-    if (elsewhere) elsewhere_.insert(r);
-  }
+void job_wires::send_note(int to, transport::packet const& what) {
+  auto p = about(now().number, note);
+  auto const bytes = what.bytes();
+  p.body().insert(p.body().end(), bytes.begin(), bytes.end());
+  put_number(control, p);
+  carrier_->send(to, std::move(p));
 }
 
 // One message to each rank, because the whole host may have ended.
-void job_wires::look_elsewhere() {
-  auto const ranks = ended_elsewhere_();
-  if (ranks.empty()) return;
-  learn_ends(ranks, true);
+void job_wires::tell_ends(std::span<int const> ranks) {
   for (int const to : now().members) {
-    if (to == carrier_->rank() || gone_.contains(to) || std::ranges::find(ending_, to) != ending_.end())
-      continue;
+    if (to == carrier_->rank() || ended_.is_known(to)) continue;
     auto p = about(now().number, ends);
     for (int const r : ranks) bytes::put_varint(p.body(), static_cast<std::uint64_t>(r));
     put_number(control, p);
@@ -176,11 +199,8 @@ void job_wires::look_elsewhere() {
 // All messages of these processes have arrived, unless a network still has some.
 void job_wires::note_ends() {
   role::view_messages out;
-  for (int const r : std::exchange(ending_, {})) {
-    gone_.insert(r);
-    failed_.push_back(r);
+  for (int const r : ended_.settle())
     if (restarts_) agreement_.lost(r, true, out);
-  }
   perform(out);
 }
 
@@ -188,14 +208,14 @@ bool job_wires::outlives_root() const {
   constexpr double patience = 10;  // with ranks that still hear the root
   constexpr double grace = 1;      // other ranks may be lost before it is certain that they have ended
   auto const t = carrier_->now();
-  return restarts_ && (!minority_since_ || t - *minority_since_ < grace) &&
-         (!root_lost_ || t - *root_lost_ < (2 + agreement_.passed_over()) * patience_ + patience);
+  return lags() || (restarts_ && (!minority_since_ || t - *minority_since_ < grace) &&
+                    (!root_lost_ || t - *root_lost_ < (2 + agreement_.passed_over()) * patience_ + patience));
 }
 
 void job_wires::lost(int rank, bool is_lost) {
-  if (rank == agreement_.root())
+  if (rank == now().members.front())
     root_lost_ = is_lost ? std::optional(root_lost_.value_or(carrier_->now())) : std::nullopt;
-  if (!restarts_) return;
+  if (!restarts_ || lags()) return;
   role::view_messages out;
   if (is_lost)
     agreement_.lost(rank, false, out);
@@ -205,7 +225,9 @@ void job_wires::lost(int rank, bool is_lost) {
 }
 
 void job_wires::perform(role::view_messages const& list) {
-  for (auto const& m : list) send_about(now().number, m.to, m.what);
+  auto const of = agreement_.current().number;
+  for (auto const& m : list) send_about(of, m.to, m.what);
+  follow_decision();
 }
 
 void job_wires::send_about(std::uint32_t view, int to, role::views::message const& m) {
@@ -228,31 +250,39 @@ bool job_wires::on_control(int from, transport::packet const& what) {
         throw protocol_error("wrong rank in a message about views");
       ranks.push_back(static_cast<int>(r));
     }
-    learn_ends(ranks, true);
+    ended_.learn(ranks);
+    return false;
+  }
+  if (kind == note) {
+    auto& taken = notes_.emplace_back(from).what.body();
+    taken.insert(taken.end(), body.begin(), body.end());
     return false;
   }
   std::optional<role::views::message> m;
   role::codec::get_alternative<role::views::message>(std::to_integer<unsigned>(kind), body,
                                                      [&](auto own) { m = std::move(own); });
   if (!m || !body.empty()) throw protocol_error("unknown message about views");
-  if (of < now().number) {
+  auto const latest = agreement_.current().number;
+  if (of < latest) {
     if (!std::holds_alternative<role::views::decided>(*m)) tell_past(from, static_cast<view_number>(of));
-  } else if (of == now().number) {  // one of a newer view is repeated
+  } else if (of == latest) {
     role::view_messages out;
     agreement_.on(from, *m, out);
     perform(out);
+  } else {  // this rank has missed a decision, with which such a message is answered
+    send_about(latest, from, role::views::root_lost{});
   }
   return false;
 }
 
 // While this rank is inside a task, the next view must not take its silence for a loss.
 void job_wires::tell_alive() {
-  auto const next = agreement_.next();
-  if (!next || !is_member(*next, carrier_->rank())) return;
-  int const self = carrier_->rank(), root = next->members.front();
-  for (int const r : next->members) {
+  if (!lags()) return;
+  auto const& next = agreement_.current();
+  int const self = carrier_->rank(), root = next.members.front();
+  for (int const r : next.members) {
     if (r == self || (r != root && self != root)) continue;
-    auto p = about(next->number, alive);
+    auto p = about(next.number, alive);
     put_number(control, p);
     carrier_->send(r, std::move(p));
   }
@@ -283,6 +313,12 @@ std::optional<transport::transport::arrival> view_transport::receive() {
   return a;
 }
 
+std::vector<transport::transport::arrival> view_transport::take_notes() {
+  auto all = job_->take_notes();
+  for (auto& a : all) a.from = here(a.from);
+  return all;
+}
+
 std::vector<int> view_transport::failed() {
   std::vector<int> mine;
   for (int const r : job_->failed())
@@ -292,8 +328,9 @@ std::vector<int> view_transport::failed() {
 
 std::vector<int> job_wires::failed() {
   auto all = carrier_->failed();  // not for certain: their connections may have failed
-  all.insert(all.end(), failed_.begin(), failed_.end());
-  failed_.clear();
+  if (!ready_.empty()) return all;
+  auto const news = ended_.take_news();
+  all.insert(all.end(), news.begin(), news.end());
   return all;
 }
 

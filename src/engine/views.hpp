@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "ended_processes.hpp"
 #include "protocol/view_agreement.hpp"
 #include "transport/transport.hpp"
 
@@ -23,35 +23,40 @@ namespace skel::detail {
 class job_wires {
  public:
   /// `patience`: seconds of silence after which a rank counts as lost. Without `restarts`, the loss of the
-  /// root ends the job. `ended` returns the ranks whose processes have ended for certain since it was last
-  /// called. `ended_elsewhere` does the same for a few ranks on other hosts, and the other ranks hear of
-  /// these ends from this one.
+  /// root ends the job. The other ranks hear from this one of the ends that `ended` finds elsewhere.
   job_wires(std::unique_ptr<transport::transport> carrier, double patience, bool restarts,
-            std::function<std::vector<int>()> ended = {},
-            std::function<std::vector<int>()> ended_elsewhere = {});
+            ended_processes ended = ended_processes());
   ~job_wires();
 
   [[nodiscard]] transport::transport& carrier() { return *carrier_; }
   [[nodiscard]] bool restarts() const { return restarts_; }
-  [[nodiscard]] role::view const& now() const { return agreement_.current(); }
-  [[nodiscard]] role::view_agreement const& agreement() const { return agreement_; }
-  /// Enters the next view, once it is decided. Returns whether this rank is a member of it.
+  /// The view in which this rank works.
+  [[nodiscard]] role::view const& now() const { return entered_; }
+  /// Whether a next one was decided.
+  [[nodiscard]] bool over() const { return lags() || agreement_.decided(); }
+  /// Once it is: enters the latest view that was decided. Returns whether this rank is a member of it.
   bool enter_next();
 
   void send(int to, transport::packet&& what);
   [[nodiscard]] std::optional<transport::transport::arrival> receive();
+  void send_note(int to, transport::packet const& what);
+  [[nodiscard]] std::vector<transport::transport::arrival> take_notes() { return std::exchange(notes_, {}); }
   transport::transport::news look(double t);
   void lost(int rank, bool is_lost);
   /// Ranks that are known to have ended, not by their silence; those returned before are left out.
   [[nodiscard]] std::vector<int> failed();
-  [[nodiscard]] bool has_ended(int rank) const { return gone_.contains(rank); }
-  [[nodiscard]] bool has_ended_elsewhere(int rank) const { return elsewhere_.contains(rank); }
+  [[nodiscard]] ended_processes const& ended() const { return ended_; }
   /// Whether the ranks that are left may go on without the root: they can agree, and soon.
   [[nodiscard]] bool outlives_root() const;
 
  private:
   void do_due(double t);
   [[nodiscard]] std::optional<transport::transport::arrival> take_ready();
+  /// Whether this rank has yet to enter the latest view, because it is inside a task. It takes part in the
+  /// agreement on the view after that all the same.
+  [[nodiscard]] bool lags() const { return agreement_.current().number != entered_.number; }
+  void follow_decision();
+  void watch_next_root(double t);
   /// Whether the engine is to have this packet, from which the view's number is taken.
   [[nodiscard]] bool takes(transport::transport::arrival& a);
   /// Returns whether the rank is to enter this view, and lives.
@@ -60,23 +65,21 @@ class job_wires {
   void perform(role::view_messages const& list);
   void send_about(std::uint32_t view, int to, role::views::message const& m);
   void tell_past(int to, std::uint32_t of);
-  void learn_ends(std::span<int const> ranks, bool elsewhere);
-  void look_elsewhere();
+  void tell_ends(std::span<int const> ranks);
   void note_ends();
 
   std::unique_ptr<transport::transport> carrier_;
-  std::function<std::vector<int>()> ended_, ended_elsewhere_;
+  ended_processes ended_;
   double patience_;
   bool restarts_;
-  role::view_agreement agreement_;
+  role::view_agreement agreement_;  // on what follows the latest view
+  role::view entered_;
   std::deque<transport::transport::arrival> early_;  // of newer views
   std::deque<transport::transport::arrival> ready_;  // of this view, which came early
   std::vector<role::view> past_;                     // the views that followed each ended one
-  std::set<int> gone_;                               // processes that have ended
-  std::set<int> elsewhere_;                          // of these, those that other hosts have reported
-  std::vector<int> ending_;                          // likewise, but messages of theirs may still arrive
-  std::vector<int> failed_;
+  std::vector<transport::transport::arrival> notes_;
   double last_tick_, last_look_;
+  double next_root_heard_ = 0;                        // while this rank lags
   std::optional<double> root_lost_, minority_since_;  // since then
 };
 
@@ -96,6 +99,8 @@ class view_transport final : public transport::transport {
   [[nodiscard]] bool any_arriving() const override { return job_->carrier().any_arriving(); }
   [[nodiscard]] std::vector<int> failed() override;
   news look(double now) override { return job_->look(now); }
+  void send_note(int to, skel::transport::packet const& what) override { job_->send_note(in_job(to), what); }
+  [[nodiscard]] std::vector<arrival> take_notes() override;
   [[nodiscard]] bool any_thread() const override { return job_->carrier().any_thread(); }
   [[nodiscard]] bool any_time() const override { return job_->carrier().any_time(); }
   [[nodiscard]] double now() const override { return job_->carrier().now(); }
@@ -110,9 +115,9 @@ class view_transport final : public transport::transport {
   }
   void abandon() override { job_->carrier().abandon(); }
   void set_lost(int rank, bool lost) override { job_->lost(in_job(rank), lost); }
-  [[nodiscard]] bool has_ended(int rank_in_job) const override { return job_->has_ended(rank_in_job); }
+  [[nodiscard]] bool has_ended(int rank_in_job) const override { return job_->ended().contains(rank_in_job); }
   [[nodiscard]] bool has_ended_elsewhere(int rank_in_job) const override {
-    return job_->has_ended_elsewhere(rank_in_job);
+    return job_->ended().is_elsewhere(rank_in_job);
   }
   [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
 

@@ -21,8 +21,12 @@ std::vector<std::string> const& known_variables() {
       "SKEL_THREADS", "SKEL_THREADS_PER_DEVICE", "SKEL_PROGRESS", "SKEL_TRACE", "SKEL_WATCHDOG",
       "SKEL_SUSPECT_AFTER", "SKEL_HOST", "SKEL_CLUSTER", "SKEL_HOST_LOAD", "SKEL_CHECK_INPUTS",
       "SKEL_CHECK_TASKS", "SKEL_GF_KERNEL", "SKEL_REMEMBER",
+      // skel-run, for its commands
+      "SKEL_TASK", "SKEL_FROM",
       // skel-mpiexec
       "SKEL_MPIEXEC", "SKEL_ULFM", "SKEL_RESTART_PAUSE", "SKEL_EXIT_STATUS_FILE", "SKEL_STATUS_DIR",
+      // packaging/slurm/resume.sbatch
+      "SKEL_STORE",
       // CMake and environment modules
       "SKEL_ROOT", "SKEL_DIR", "SKEL_HOME",
       // tests
@@ -46,8 +50,9 @@ std::vector<std::string> unknown_variables(char const* const* environment) {
       for (auto const& k : known) rest.push_back(k.substr(prefix.size()));
       return rest;
     }());
-    texts.push_back(format("unknown environment variable {}{}", name,
-                           meant.empty() ? "" : format("; did you mean {}{}?", prefix, meant)));
+    texts.push_back(
+        detail::format("unknown environment variable {}{}", name,
+                       meant.empty() ? "" : detail::format("; did you mean {}{}?", prefix, meant)));
   }
   return texts;
 }
@@ -77,7 +82,7 @@ std::optional<inner_threads> find_inner_threads() {
 
 std::string too_many_threads(int compute_threads, int cores, inner_threads const& inner) {
   if (compute_threads <= 1 || inner.threads <= 1 || compute_threads * inner.threads <= cores) return {};
-  return format(
+  return detail::format(
       "{} compute threads per rank, and {} would use {} threads in each task, but the rank has {} cores: "
       "set {}=1 or SKEL_THREADS=1 unless no task uses {}",
       compute_threads, inner.library, inner.threads, cores, inner.variable, inner.library);

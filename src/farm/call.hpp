@@ -13,6 +13,7 @@
 #include "base/format.hpp"
 #include "call/protocol_run.hpp"
 #include "setup.hpp"
+#include "skel/detail/steered_book.hpp"
 #include "tasks/sink.hpp"
 #include "tasks/stream.hpp"
 
@@ -21,6 +22,7 @@ namespace skel::detail {
 /// The derived class has in addition, with the engine's lock unless stated otherwise:
 /// - `add_tasks(farm_stream::supply const&)`: on the root, the source has produced more tasks;
 /// - `watch_tasks(t)`: at each tick, also when the call is over here: a task may hang;
+/// - `excuse(seconds)`: the process was stopped, for which no task is to blame;
 /// - `before_sink()`, without the lock, and `after_sink()`: around results that go to the sink;
 /// - `name()`, `member_state()`, `root_state()`: for state();
 /// - `count()`: on the root, sets the counts of the roll call.
@@ -29,7 +31,11 @@ class farm_call : public protocol_run<P> {
   using base = protocol_run<P>;
 
  public:
-  void idle_work() override { drain_sink(); }
+  void idle_work() override {
+    drain_sink();
+    if (is_root() && stream_.book() != nullptr) supply();  // there is no supply ahead
+  }
+  [[nodiscard]] bool idle_work_takes_long() const override { return is_root(); }
   [[nodiscard]] std::string state() const override;
   [[nodiscard]] farm_sink& sink() { return sink_; }
 
@@ -38,7 +44,7 @@ class farm_call : public protocol_run<P> {
   using base::call_, base::draining_, base::end_, base::engine_, base::entry_, base::last_moved_, base::over_,
       base::progress_, base::rank_, base::root_, base::root_role_, base::roll_, base::threads_;
   using base::call_roll, base::call_roll_now, base::check_stop, base::is_root, base::now, base::self,
-      base::show_progress;
+      base::show_progress, base::tell;
   using typename base::actions;
   using typename base::message;
   using typename base::root_role;
@@ -51,6 +57,7 @@ class farm_call : public protocol_run<P> {
               setup_.options.label, setup_.bytes_of_window()),
         stream_(work.feed(), ctx.is_root(), setup_.options.results.window, setup_.window_bytes) {
     setup_.describe(call_, work, engine_.options().check.inputs);
+    if (!setup_.traits.ordered) restored_ = count_tasks(sink_.restored_tasks());
     if (!computes_) base::measures_.only_serves();
     base::hears_after_end_ = true;
   }
@@ -71,6 +78,10 @@ class farm_call : public protocol_run<P> {
     base::on_lost(rank, killed);
     if (is_root()) lost_ranks_ = static_cast<int>(roll_->lost_ranks().size());
   }
+  void on_stopped(double seconds) override {
+    base::on_stopped(seconds);
+    self().excuse(seconds);
+  }
   // drain_sink() shows progress, without the lock. Every rank sees the progress that its watchdog must know.
   void on_tick(double t) override {
     self().watch_tasks(t);
@@ -85,12 +96,25 @@ class farm_call : public protocol_run<P> {
     a.how.task = work_.task_at(a.how.task);
     base::end_with(a.how);
   }
-  template <class A>
-    requires std::same_as<A, typename P::leave_out>
-  void act(A& a, result_batch* /*with*/) {
-    if (setup_.traits.ordered) sink_.push_left_out(a.task);
+  /// Failures that wait for the sink come first: it may throw.
+  void act(role::close& a, result_batch* /*with*/) {
+    using status = role::outcome::status;
+    bool const complete =
+        a.how.how == status::done || (a.how.how == status::stopped_early && not_started_ > 0);
+    if (complete && setup_.traits.hears_failures)
+      complete_ = std::move(a.how);
+    else
+      call_roll(&role::roll_call::close, std::move(a.how));
+  }
+  void act(role::farm::leave_out& a, result_batch* /*with*/) {
     ++failed_tasks_;
-    left_out_.push_back({work_.task_at(a.task), a.rank, a.times, std::move(a.text), a.ended_ranks});
+    task_failure why{work_.task_at(a.task), a.rank, a.times, std::move(a.text), a.ended_ranks};
+    if (setup_.traits.ordered || setup_.traits.hears_failures || stream_.book() != nullptr)
+      sink_.push_left_out(a.task, why);
+    if (a.late)
+      ++not_started_;
+    else
+      left_out_.push_back(std::move(why));
   }
   /// The payloads of the tasks that the message gives to this rank; the root has all payloads.
   void keep_payloads(message const& m, std::span<std::byte const> body, transport::packet& whole) {
@@ -103,6 +127,11 @@ class farm_call : public protocol_run<P> {
 
   // --- source and sink
   void supply();
+  void cancel();
+  /// Of these results in the sink, those that were not cancelled.
+  [[nodiscard]] std::uint64_t wanted_results(std::uint64_t sunk) const {
+    return stream_.book() == nullptr ? sunk : sunk - std::min(sunk, stream_.book()->dropped());
+  }
   void watch_source(double t);
   void drain_sink();
   /// Before the root gives out tasks: what it may give follows the sizes of tasks and results.
@@ -133,32 +162,54 @@ class farm_call : public protocol_run<P> {
   farm_stream stream_;
 
  private:
+  std::uint64_t restored_ = 0;                  // results that the sink must have before the source is opened
   std::atomic<double> source_since_{0};         // a thread is inside the source since then; 0: none is
   bool source_blamed_ = false;                  // it has been said that it blocks
   std::unordered_set<int> heard_;               // ranks that have taken part in this run so far
   std::vector<task_failure> left_out_;          // on the root
+  std::uint64_t not_started_ = 0;               // likewise: tasks that could not end in time
+  std::optional<role::outcome> complete_;       // the end, once the sink has heard of all failures
   std::atomic<int> lost_ranks_{0};              // for the progress line
   std::atomic<std::uint64_t> failed_tasks_{0};  // likewise
 };
 
 template <class P>
 void farm_call<P>::supply() {
+  std::unique_lock lock(engine_.mutex(), std::defer_lock);
+  if (is_root() && stream_.book() != nullptr) {
+    lock.lock();
+    if (sink_.undelivered()) return;  // the state must hear of all results first
+  }
   auto const turn = stream_.turn();
   if (!turn) return;
-  std::unique_lock lock(engine_.mutex());
-  if (over_ || draining_) return;
+  if (!lock) lock.lock();
+  if (over_ || draining_ || sink_.sunk() < restored_) return;
   auto const pooled = root_role_->pooled();
+  auto idle = stream_.book() == nullptr ? 0 : root_role_->wanted();
+  idle -= std::min(idle, pooled);
   lock.unlock();
-  if (!stream_.due(pooled)) return;
+  if (!stream_.due(pooled, idle)) return;
   engine_.helper().rest(false);  // the source may take its time
   source_since_ = now();
-  auto const got = stream_.pull(pooled, lock);
+  auto const got = stream_.pull(pooled, idle, lock);
   source_since_ = 0;
-  if (!got.error)
+  if (!got.error) {
     self().add_tasks(got);
-  else
+    if (stream_.book() != nullptr) cancel();
+  } else {
     call_roll_now(&role::roll_call::close,
                   role::outcome{.how = role::outcome::status::source_failed, .text = *got.error});
+  }
+}
+
+// Tasks that a steered source does not want any more.
+template <class P>
+void farm_call<P>::cancel() {
+  for (task_id const id : stream_.book()->take_cancelled()) {
+    if (root_role_->has_result(id)) continue;  // the sink drops it
+    tell(*root_role_, &root_role::cancel, id);
+    if (setup_.traits.ordered) sink_.push_left_out(id, {});
+  }
 }
 
 // A source that waits for results of its own farm may wait for ever: the tasks that it has produced in this
@@ -190,6 +241,8 @@ void farm_call<P>::drain_sink() {
   sink_.save_if_due();
   sink_.pass_on(
       [this] {
+        if (complete_ && !sink_.waiting())
+          call_roll_now(&role::roll_call::close, *std::exchange(complete_, std::nullopt));
         return over_               ? farm_sink::verdict::leave
                : roll_->stopping() ? farm_sink::verdict::drop
                                    : farm_sink::verdict::pass;
@@ -207,6 +260,11 @@ void farm_call<P>::drain_sink() {
                                                            .text = progress.error->second});
         resize_window();
         root_role_->sunk(progress.sunk, progress.next, list);
+        if (stream_.book() != nullptr) {
+          base::perform(list);
+          cancel();
+          list = base::empty_list();
+        }
         if (progress.stop) list.emplace_back(role::close{{.how = status::stopped_early}});
         base::perform(list);
         self().after_sink();
@@ -217,6 +275,14 @@ template <class P>
 void farm_call<P>::describe(report& r) const {
   r.skeleton = "farm";
   if (is_root()) r.lost_ranks = roll_->lost_ranks();
+  if (is_root() && !setup_.rooms.empty()) {
+    auto& needs = r.needs.emplace();
+    needs.not_started = not_started_;
+    for (auto const& room : setup_.rooms) {
+      needs.memory = std::max(needs.memory, room.memory);
+      needs.threads = std::max(needs.threads, static_cast<unsigned>(room.threads));
+    }
+  }
   r.failed_tasks = left_out_;
   std::sort(r.failed_tasks.begin(), r.failed_tasks.end(),
             [](auto const& a, auto const& b) { return a.task < b.task; });

@@ -32,12 +32,15 @@ bool moves_the_run(farm_message const& m) {
 
 }  // namespace
 
-farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
+farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options,
+                   std::vector<role::task_room> rooms)
     : farm_call(ctx, work, std::move(policy), options),
       in_place_(ctx.is_root() && setup_.traits.in_place && setup_.options.audit == 0),
       unsent_(work, setup_.traits.merged, engine_),
       results_(work, engine_, sink_, is_root() && setup_.options.audit > 0),
       threads_at_work_(engine_, work, setup_, is_root() || setup_.traits.merged, threads_) {
+  setup_.rooms = std::move(rooms);
+  if (!setup_.rooms.empty()) threads_at_work_.open_gate(setup_, end_.latest());
   if (!computes_) threads_ = 1;
   if (setup_.traits.takes_team) {
     std::vector<context> alone;
@@ -51,7 +54,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   if (setup_.checks_ranks(engine_.options().check.tasks)) rank_check_.emplace(work);
   auto config = setup_.root_config(call_.hash(), in_place_, sink_.restored_tasks());
   if (setup_.recalls && engine_.job.memory)
-    for (auto& r : engine_.job.memory->ran_on_roots(entry_.key, call_.hash()))
+    for (auto& r : engine_.job.memory->ran_on_roots(in_attempts()))
       config.former_roots.push_back({-1 - r.rank_in_job, std::move(r.running), r.from_outside});
   root_role_.emplace(std::move(config));
   resize_window();
@@ -68,7 +71,7 @@ farm_run::~farm_run() {
 }
 
 void farm_run::begin(std::unique_lock<std::mutex>& lock) {
-  if (in_place_) {
+  if (is_root()) {
     lock.unlock();
     // If memory runs out, the sink reports it when it meets the first result without a place.
     if (thrown_by([&] { work_.make_places(); })) in_place_ = false;
@@ -78,7 +81,7 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
   if (root_role_) tell(*root_role_, &root_role::begin);
   if (setup_.recalls && engine_.job.memory) {
     recalling_ = true;
-    for (auto const* const p : engine_.job.memory->of(entry_.key, call_.hash())) {
+    for (auto const* const p : engine_.job.memory->of(in_attempts())) {
       result_batch batch;
       batch.ranges = p->ranges;
       batch.packed.body().insert(batch.packed.body().end(), p->bytes.begin(), p->bytes.end());
@@ -97,7 +100,7 @@ void farm_run::remember(range_list const& ranges, std::span<std::byte const> pac
   for (unsigned t = 0; t < threads_; ++t) busy += measures_[t].busy;
   auto const share = static_cast<double>(count_tasks(ranges)) / static_cast<double>(measures_.tasks_run());
   if (remembered_results::pays(packed.size(), busy * share))
-    engine_.job.memory->add(entry_.key, call_.hash(), ranges, packed);
+    engine_.job.memory->add(in_attempts(), ranges, packed);
 }
 
 // A task that ends each root would end one rank per attempt. After the first one, the rank that would be the
@@ -112,7 +115,7 @@ void farm_run::tell_successor() {
 void farm_run::hear_root(range_list const& running) {
   if (engine_.job.memory)
     engine_.job.memory->root_runs(
-        {entry_.key, call_.hash(), running, engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_))});
+        {in_attempts(), running, engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_))});
 }
 
 // --- compute threads
@@ -144,13 +147,16 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   });
   span(thread, observe::activity::compute, begin, now(), work_.task_at(q.range.first), q.done);
   lock.lock();
+  if (must_end_) return;  // the others have heard that the task has failed
   measures_[thread].tasks += q.done;
   double const busy = threads_at_work_.take_busy(thread);
   measures_[thread].busy += busy;
   member_.measured(setup_.cost_of({q.range.first, q.done, q.range.stride}, work_), busy);
   if (!over_) {
+    bool const room = threads_at_work_.gate() != nullptr && (q.done > 0 || q.error);
     hand_in(thread, std::move(q));
     if (member_.held().running().empty()) tell_successor();
+    if (room) make_room();
     return;
   }
   // The call has failed, and no role takes the results: only the same call in the next attempt may.
@@ -176,6 +182,7 @@ void farm_run::hand_in(unsigned thread, farm_threads::quantum q) {
       rest = q.range;
     }
   }
+  bool const held_up = q.held_up.index() != 0 && !draining_;
   bool const goes_on = error && error->of_task && setup_.options.on_error.goes_on();
   bool part = !error && !rest.empty();
   last_moved_ = now();
@@ -192,16 +199,40 @@ void farm_run::hand_in(unsigned thread, farm_threads::quantum q) {
     else
       tell_member(thread, &member::failed, id, std::move(error->text), rest);
   }
+  if (held_up) {
+    hold_up(thread, rest.first, q);
+    rest.take_front(1);
+    ++q.done;
+    part = !rest.empty();
+  }
   if (part && draining_)
     tell_member(thread, &member::finished, rest, 0);  // stopped in the middle: the rest does not run
   else if (part)
     at_work.give_rest(thread, rest, q.done);
 }
 
-// Called with the lock held, by whichever thread drives communication.
+// The task does not run now.
+void farm_run::hold_up(unsigned thread, task_id id, farm_threads::quantum& q) {
+  auto& at_work = threads_at_work_;
+  if (auto* const never = std::get_if<role::farm::refused>(&q.held_up)) {
+    tell_member(thread, &member::refused, std::move(*never));
+    return;
+  }
+  stream_.put_back(id, at_work.take_payload(thread, q.done));
+  tell_member(thread, &member::put_aside, id);
+  // A task may have ended between that answer and now, and no other may follow.
+  if (at_work.gate()->ended() > std::get<task_gate::wait>(q.held_up).ended) make_room();
+}
+
+void farm_run::make_room() {
+  member_.room();
+  if (threads_ > 1) engine_.calls().work_arrived().notify_all();
+}
+
+// Called with the lock held, by whichever thread drives communication. A copy of a task may still run when
+// the call is over.
 void farm_run::watch_tasks(double t) {
   if (must_end_) end_for(0);
-  if (over_) return;
   if (auto const id = threads_at_work_.overrun(t)) end_for(*id);
 }
 
@@ -217,6 +248,7 @@ void farm_run::end_for(task_id id) {
   auto const task = work_.task_at(id);
   std::fprintf(stderr, "skel: rank %d: task %llu %s, so this rank ends\n", rank_,
                static_cast<unsigned long long>(task), text.c_str());
+  if (over_) return;
   if (is_root()) {
     abort(detail::format("task {} {} on the root, which no rank can replace", task, text));
     return;
@@ -244,12 +276,15 @@ void farm_run::after_sink() {
 // --- roles and messages
 
 void farm_run::send_to_self(message& m) {
-  auto const* const results = std::get_if<role::farm::results>(&m);
+  auto* const results = std::get_if<role::farm::results>(&m);
   if (results == nullptr) return farm_call::send_to_self(m);
-  // One message per batch, since batches stay objects and cannot be joined. The last one requests more.
+  // One message per batch, since batches stay objects and cannot be joined. The first one says what this rank
+  // has begun, which may have ended since; the last one says what it has left, and requests more.
   auto batches = unsent_.take_all();
   for (auto& b : batches) {
-    message part = role::farm::results{b.ranges, &b == &batches.back() ? results->wanted : 0};
+    role::farm::results part{.ranges = b.ranges};
+    if (&b == &batches.front()) part.begun = std::move(results->begun);
+    if (&b == &batches.back()) part.wanted = results->wanted, part.here = results->here;
     push_to_self(std::move(part), std::move(b));
   }
 }
@@ -330,6 +365,10 @@ void farm_run::act(role::farm::execute const& a, result_batch* /*batch*/) {
 }
 
 void farm_run::act(role::farm::forget const& a, result_batch* /*batch*/) {
+  if (stream_.book() != nullptr) {  // cancelled tasks that this rank holds run all the same, as elsewhere
+    for (auto const& r : member_.held().not_held({&a.range, 1})) stream_.forget(r);
+    return;
+  }
   stream_.forget(a.range);
   if (root_role_->may_run_twice()) member_.drop(a.range);  // another rank was first with them
 }

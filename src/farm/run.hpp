@@ -23,7 +23,6 @@ struct farm_protocol {
   using message = role::farm_message;
   using action = role::farm_action;
   using send = role::farm::send;
-  using leave_out = role::farm::leave_out;
   using member = role::farm_member;
   using root_role = role::farm_root;
   using cargo = result_batch;
@@ -31,7 +30,9 @@ struct farm_protocol {
 
 class farm_run final : public farm_call<farm_protocol> {
  public:
-  farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
+  /// `rooms`: of all ranks, if the needs of tasks are known.
+  farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options,
+           std::vector<role::task_room> rooms);
   ~farm_run() override;
 
   /// After the run: results of an earlier attempt count as restored. Warns of a task whose result depends on
@@ -46,6 +47,7 @@ class farm_run final : public farm_call<farm_protocol> {
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void watch_tasks(double t);
+  void excuse(double seconds) { threads_at_work_.excuse(seconds); }
   void end_for(task_id id);
   /// Passes an event of a compute thread to the member, which may answer with work for this thread.
   template <class Event, class... Arguments>
@@ -54,6 +56,8 @@ class farm_run final : public farm_call<farm_protocol> {
     tell(member_, event, std::forward<Arguments>(arguments)...);
   }
   void hand_in(unsigned thread, farm_threads::quantum q);
+  void make_room();
+  void hold_up(unsigned thread, task_id id, farm_threads::quantum& q);
 
   // --- source and sink
   void add_tasks(farm_stream::supply const& got) {
@@ -61,7 +65,7 @@ class farm_run final : public farm_call<farm_protocol> {
   }
   void before_sink();
   void after_sink();
-  void count() { roll_->count(root_role_->book().tasks.sunk(), root_role_->book().again); }
+  void count() { roll_->count(wanted_results(root_role_->book().tasks.sunk()), root_role_->book().again); }
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;

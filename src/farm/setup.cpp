@@ -42,10 +42,11 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
       rank(ctx.rank()),
       root(root_rank) {
   if (traits.payload()) policy = for_stream(std::move(policy));
-  if (policy.more == schedule::more_from::root_then_ranks && (options.task.run_once || traits.merged))
+  if (policy.more == schedule::more_from::root_then_ranks &&
+      (options.task.run_once || options.task.needs || traits.merged))
     policy.copies = false;
   if (options.audit == 0 && context_access::engine_of(ctx).options().check.tasks.value_or(false) &&
-      may_audit())
+      may_audit() && traits.comparable)
     options.audit = 1;
   check_choices();
   again = context_access::engine_of(ctx).job.attempt > 1;
@@ -116,28 +117,36 @@ void farm_setup::check_choices() const {
   if (auto const n = options.task.team_size.fixed(); n && *n < 1)
     throw usage_error(detail::format("farm: team_size must be at least 1, found {}", *n));
   if (options.task.team_size.is_chosen() && traits.payload())
-    throw usage_error(
-        "farm: team_size::chosen needs tasks that are known beforehand, but those of an on_root source are "
-        "not: use a replicated list, or a function of the task");
+    throw usage_error("farm: team_size::chosen needs tasks that are known beforehand, but those of " +
+                      source() + " are not: use a replicated list, or a function of the task");
   if (options.task.cost && traits.payload())
-    throw usage_error(
-        "farm: cost needs tasks that are known beforehand, but those of an on_root source are not: use a "
-        "replicated list, or let the source give the most costly tasks first");
+    throw usage_error("farm: cost needs tasks that are known beforehand, but those of " + source() +
+                      " are not: use a replicated list, or let the source give the most costly tasks first");
   bool const window = wants_window();
   if (options.task.cost && traits.ordered && window)
     throw usage_error(
         "farm: a window of an ordered sink counts from the first missing task, but with cost that may be the "
         "last one to begin: use no window, or another sink");
   if (options.audit != 0) check_audit();
+  if (traits.steered && options.checkpoint && options.on_error.collects)
+    throw usage_error(
+        "farm: a checkpoint holds results, but what a steered source asks for also depends on the tasks that "
+        "collect leaves out: use retry, or no checkpoint");
+  if (traits.steered && options.checkpoint && options.task.needs)
+    throw usage_error(
+        "farm: a checkpoint holds results, but what a steered source asks for also depends on the tasks that "
+        "cannot end before the time limit: use no needs, or no checkpoint");
   bool const dealt = policy.start != schedule::start_with::nothing;
   if (traits.payload() && dealt)
-    throw usage_error("schedule " + policy.name +
-                      " deals tasks beforehand, but an on_root source is a stream whose end "
-                      "nobody knows: use first-come or guided, or a replicated list");
+    throw usage_error("schedule " + policy.name + " deals tasks beforehand, but " + source() +
+                      " is a stream whose end is unknown: use first-come or guided, or a replicated list");
   if (traits.payload() && options.results.concentrated)
     throw usage_error(
-        "concentrated results keep everything until the end, but an on_root source promises bounded memory: "
-        "use streamed results, or a replicated list");
+        traits.steered
+            ? "concentrated results come at the end, but a steered source needs them as they come: "
+              "use streamed results"
+            : "concentrated results keep everything until the end, but an on_root source promises "
+              "bounded memory: use streamed results, or a replicated list");
   if (options.results.concentrated && window)
     throw usage_error(
         "concentrated results arrive at the end, but a window of open tasks needs them as they come: use "
@@ -146,14 +155,21 @@ void farm_setup::check_choices() const {
     throw usage_error("schedule " + policy.name +
                       " deals tasks beforehand, so no window can bound them: use first-come "
                       "or guided, or no window");
+  if (options.task.needs && forms_teams(traits, options, size))
+    throw usage_error(
+        "farm: task.needs say which tasks a rank runs together, but on teams of several ranks each runs "
+        "alone: use teams of one rank, or no needs");
+  if (options.task.needs && policy.copies)
+    throw usage_error(
+        "schedule " + policy.name +
+        " with copies runs some tasks twice, for which task.needs leave no room: use no copies");
   if (options.task.run_once && policy.copies)
     throw usage_error("schedule " + policy.name +
                       " with copies runs some tasks twice, but run_once forbids that: use no copies");
   if (policy.copies && traits.payload() && policy.more == schedule::more_from::ring)
-    throw usage_error(
-        "schedule " + policy.name +
-        " with copies needs tasks that every rank knows, but those of an on_root source travel: use a "
-        "replicated list, or no copies");
+    throw usage_error("schedule " + policy.name +
+                      " with copies needs tasks that every rank knows, but those of " + source() +
+                      " travel: use a replicated list, or no copies");
   if (policy.copies && traits.merged)
     throw usage_error(
         "schedule " + policy.name +
@@ -164,12 +180,16 @@ void farm_setup::check_choices() const {
                                      policy.power.size(), size));
 }
 
+std::string farm_setup::source() const { return traits.steered ? "a steered source" : "an on_root source"; }
+
 bool farm_setup::may_audit() const {
-  return !traits.merged && !forms_teams(traits, options, size) && !options.task.run_once && workers() > 1;
+  return !traits.merged && !traits.steered && !forms_teams(traits, options, size) && !options.task.run_once &&
+         workers() > 1;
 }
 
 bool farm_setup::checks_ranks(std::optional<bool> check_tasks) const {
-  return traits.checked && !check_tasks && !traits.payload() && !traits.takes_team && may_audit();
+  return traits.checked && !check_tasks && !traits.payload() && !traits.takes_team && traits.comparable &&
+         may_audit();
 }
 
 void farm_setup::check_audit() const {
@@ -180,6 +200,9 @@ void farm_setup::check_audit() const {
     throw usage_error(
         "farm: audit compares results one by one, but a reduced sink merges them on each rank: use another "
         "sink, or no audit");
+  if (traits.steered)
+    throw usage_error(
+        "farm: audit waits for a second result, but a steered source needs each as it comes: use no audit");
   if (forms_teams(traits, options, size))
     throw usage_error("farm: audit repeats tasks on another rank, but these run on teams: use no audit");
   if (options.task.run_once)
@@ -200,7 +223,9 @@ bool farm_setup::audit_holds() const {
 void farm_setup::describe(call_description& call, farm_work const& work,
                           std::optional<bool> check_inputs) const {
   if (traits.tasks) call.add("tasks", *traits.tasks);
-  call.add("source", traits.payload() ? "on_root" : "replicated")
+  call.add("source", traits.steered     ? "steered"
+                     : traits.payload() ? "on_root"
+                                        : "replicated")
       .add("schedule", to_string(policy))
       .add("threshold", policy.threshold ? std::to_string(*policy.threshold) : "none")
       .add("results", to_string(options.results))
@@ -218,6 +243,8 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add_types("task function", work.function())
       .add("resume", may_resume())
       .add("cost", options.task.cost ? "given" : "none");
+  if (options.task.needs) call.add("needs", "given");
+  if (traits.steered) call.add("window of the source", *traits.steered);
   if (!costs.empty()) {
     xxh3_hasher hash;
     hash.update(std::as_bytes(std::span(costs)));
@@ -240,6 +267,8 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   w.threshold = policy.threshold;
   w.early = policy.early;
   w.ring.directed = policy.more == schedule::more_from::root_then_ranks;
+  // The root leaves the last tasks to others if it is slow, so it holds none in advance.
+  w.fresh = traits.steered.has_value() || (w.ring.directed && rank == root);
   if (w.ring.directed && 3e-6 * size > quantum_seconds)
     w.interval = 3e-6 * size;  // until the root says: a message costs about a microsecond
   int const count = workers();
@@ -258,9 +287,10 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
     w.share = known_share(policy, *traits.tasks, count, rank - first_worker(),
                           even ? costs_in_order() : task_costs());
   bool const deals_by_power = policy.start == schedule::start_with::weighted && policy.power.empty();
-  if ((deals_by_power || (policy.copies && policy.more == schedule::more_from::ring)) && count > 1) {
+  bool const asks_power = deals_by_power || (policy.copies && policy.more == schedule::more_from::ring);
+  if ((asks_power || w.ring.directed) && count > 1) {
     auto const known = of.wires().carrier().power();
-    w.power = known ? *known : measured_power();
+    w.power = known ? *known : asks_power ? measured_power() : 0;
   }
   return w;
 }
@@ -285,6 +315,7 @@ role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool roo
   l.most_losses = options.max_losses_per_task;
   l.on_error = options.on_error;
   l.audit = {options.audit, audit_holds()};
+  l.rooms = rooms;
   l.list.resumed = resumes() || recalls;
   l.list.recalled = recalls;
   l.list.restored = std::move(restored);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "call/call_description.hpp"
@@ -32,6 +33,7 @@ struct farm_setup {
   bool remembers = false;     ///< the ranks keep their results for another attempt
   bool recalls = false;       ///< the ranks may remember results of an earlier attempt, and send these first
   std::uint64_t costly = 0;   ///< number of tasks so costly that no other is to wait for one on its rank
+  std::vector<role::task_room> rooms{};  ///< of each rank; empty: no needs of tasks are known
 
   /// Throws usage_error for options that exclude each other. All ranks come to the same decision before
   /// anything is sent. If the costs are known, `work` numbers its tasks in decreasing order of cost, unless
@@ -62,6 +64,7 @@ struct farm_setup {
 
  private:
   void check_choices() const;
+  [[nodiscard]] std::string source() const;  // for messages
   [[nodiscard]] bool may_audit() const;
   void check_audit() const;
   [[nodiscard]] bool wants_window() const {

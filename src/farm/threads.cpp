@@ -1,6 +1,7 @@
 #include "threads.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "call/quantum.hpp"
 #include "call/user_code.hpp"
@@ -19,6 +20,7 @@ farm_threads::farm_threads(engine& of, farm_work const& work, farm_setup const& 
       result_bytes_(setup.traits.result_bytes),
       time_limit_(setup.options.task.time_limit_seconds),
       keeps_local_(keeps_local),
+      needs_(setup.options.task.needs),
       states_(threads) {}
 
 std::vector<task_payload>& farm_threads::give(unsigned thread, task_range const& range) {
@@ -30,6 +32,15 @@ void farm_threads::give_rest(unsigned thread, task_range const& rest, std::uint6
   auto& payloads = give(thread, rest);
   if (!payloads.empty())
     payloads.erase(payloads.begin(), payloads.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void farm_threads::open_gate(farm_setup const& setup, std::optional<double> end) {
+  gate_.emplace(setup.rooms.at(static_cast<std::size_t>(setup.rank)), end);
+}
+
+task_payload farm_threads::take_payload(unsigned thread, std::uint64_t at) {
+  auto& all = states_[thread].payloads;
+  return at < all.size() ? std::exchange(all[at], {}) : task_payload();
 }
 
 farm_threads::quantum farm_threads::take(unsigned thread, bool in_place) {
@@ -58,8 +69,23 @@ void farm_threads::run(quantum& q, worker_info const& where, std::atomic<bool> c
   if (text) q.error = thrown{*text, !merge_failed};
 }
 
-void farm_threads::run_slices(quantum& q, worker_info const& where, std::atomic<bool> const& draining,
+std::optional<task_gate::place> farm_threads::admit(quantum& q, worker_info& where) {
+  auto const id = q.range[q.done];
+  auto const& payloads = states_[where.thread].payloads;
+  auto const needs = work_.needs_of(id, payloads.empty() ? task_payload() : payloads[q.done], needs_);
+  auto answer = gate_->enter(id, needs, engine_.now());
+  where.threads = needs.threads;
+  if (auto* const in = std::get_if<task_gate::place>(&answer)) return std::move(*in);
+  if (auto const* const later = std::get_if<task_gate::wait>(&answer))
+    q.held_up = *later;
+  else
+    q.held_up = std::get<role::farm::refused>(std::move(answer));
+  return std::nullopt;
+}
+
+void farm_threads::run_slices(quantum& q, worker_info const& on, std::atomic<bool> const& draining,
                               function_reference<void()> const& between) {
+  worker_info where = on;
   auto& t = states_[where.thread];
   auto const& range = q.range;
   auto& batch = q.batch;
@@ -67,7 +93,7 @@ void farm_threads::run_slices(quantum& q, worker_info const& where, std::atomic<
   double before = engine_.now();
   std::uint64_t const most = quantum_bytes / std::max<std::uint64_t>(1, result_bytes_);
   while (at < range.count) {
-    std::uint64_t const end = std::min(range.count, at + (time_limit_ ? 1 : t.pace.slice()));
+    std::uint64_t const end = std::min(range.count, at + (time_limit_ || gate_ ? 1 : t.pace.slice()));
     std::uint64_t const first = at;
     auto const account = [&] {
       double const after = engine_.now();
@@ -76,6 +102,8 @@ void farm_threads::run_slices(quantum& q, worker_info const& where, std::atomic<
       before = after;
       if (time_limit_) t.since = 0;
     };
+    auto const place = gate_ ? admit(q, where) : std::nullopt;
+    if (gate_ && !place) return;
     if (time_limit_) {
       t.running = range[at];
       t.since = before;
@@ -106,6 +134,12 @@ std::optional<task_id> farm_threads::overrun(double t) const {
   for (auto const& s : states_)
     if (double const since = s.since; time_limit_ && since > 0 && t - since > *time_limit_) return s.running;
   return std::nullopt;
+}
+
+void farm_threads::excuse(double seconds) {
+  for (auto& s : states_)
+    if (double since = s.since; since > 0)  // unless another task begins meanwhile
+      s.since.compare_exchange_strong(since, std::min(engine_.now(), since + seconds));
 }
 
 }  // namespace skel::detail

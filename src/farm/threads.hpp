@@ -4,6 +4,7 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "call/pace.hpp"
@@ -11,6 +12,8 @@
 #include "setup.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/function_reference.hpp"
+#include "skel/task_needs.hpp"
+#include "task_gate.hpp"
 #include "tasks/sink_stage.hpp"
 
 namespace skel::detail {
@@ -28,6 +31,8 @@ class farm_threads {
     std::uint64_t done = 0;  // tasks of `range` with a result in `batch`; with an error, the next one threw
     result_batch batch{};
     std::optional<thrown> error{};
+    /// The next task cannot begin, now or at all.
+    std::variant<std::monostate, task_gate::wait, role::farm::refused> held_up{};
   };
 
   /// `keeps_local`: results stay objects on this rank.
@@ -44,6 +49,13 @@ class farm_threads {
   /// Seconds per task of this thread; 0: unknown.
   [[nodiscard]] double cost(unsigned thread) const { return states_[thread].pace.cost(); }
 
+  /// Tasks begin as their needs permit, if these are known.
+  void open_gate(farm_setup const& setup, std::optional<double> end);
+  [[nodiscard]] task_gate const* gate() const { return gate_ ? &*gate_ : nullptr; }
+  /// The payload of a task that was not run; the task is number `at` of the thread's range. Empty if it has
+  /// none.
+  [[nodiscard]] task_payload take_payload(unsigned thread, std::uint64_t at);
+
   /// Takes the thread's tasks. `in_place`: results are computed where they will stay.
   [[nodiscard]] quantum take(unsigned thread, bool in_place);
   /// Runs them. Ends early if the call does. `between` is called now and then.
@@ -53,6 +65,8 @@ class farm_threads {
   [[nodiscard]] double take_busy(unsigned thread) { return states_[thread].pace.take_busy(); }
   /// A task that has run for longer than the time limit.
   [[nodiscard]] std::optional<task_id> overrun(double t) const;
+  /// For these seconds no task could run.
+  void excuse(double seconds);
 
  private:
   // Padded so that threads do not share cache lines.
@@ -63,7 +77,8 @@ class farm_threads {
     std::atomic<task_id> running{0};     // with a time limit of tasks
     std::atomic<double> since{0};        // when it began; 0: none runs
   };
-  void run_slices(quantum& q, worker_info const& where, std::atomic<bool> const& draining,
+  [[nodiscard]] std::optional<task_gate::place> admit(quantum& q, worker_info& where);
+  void run_slices(quantum& q, worker_info const& on, std::atomic<bool> const& draining,
                   function_reference<void()> const& between);
 
   engine& engine_;
@@ -71,6 +86,8 @@ class farm_threads {
   std::uint64_t result_bytes_;
   std::optional<double> time_limit_;
   bool keeps_local_;
+  needs_of_task needs_;
+  std::optional<task_gate> gate_;  // if the needs are known
   std::vector<state> states_;
 };
 

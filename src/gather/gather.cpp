@@ -1,6 +1,7 @@
-// Implements gather as a census: each rank states its part, and the root checks that none is missing.
+// Implements gather as a census: each rank states its part, and the root checks which are missing.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,20 +22,25 @@ using role::outcome;
 
 enum class statement_kind : std::uint8_t { no_part, part, threw };
 
-transport::packet statement_of(report const& run,
+// Which part a rank has, of how many.
+struct part_of_rank {
+  std::uint64_t run = 0, index = 0, count = 0;
+};
+
+transport::packet statement_of(std::optional<part_of_rank> const& mine,
                                function_reference<void(std::vector<std::byte>&)> pack_mine) {
   transport::packet said;
   auto const begin = [&](statement_kind kind) -> std::vector<std::byte>& {
     said = {};
     auto& out = said.body();
     bytes::put_raw(out, kind);
-    if (!run.part) return out;
-    bytes::put_raw(out, run.part->run);
-    bytes::put_varint(out, static_cast<std::uint64_t>(run.part->index));
-    bytes::put_varint(out, run.part->ranks.size());
+    if (!mine) return out;
+    bytes::put_raw(out, mine->run);
+    bytes::put_varint(out, mine->index);
+    bytes::put_varint(out, mine->count);
     return out;
   };
-  if (!run.part) {
+  if (!mine) {
     begin(statement_kind::no_part);
   } else if (auto const bad = thrown_by([&] { pack_mine(begin(statement_kind::part)); })) {
     bytes::put_text(begin(statement_kind::threw), *bad);
@@ -78,31 +84,49 @@ std::optional<outcome> sort_by_index(std::vector<statement_of_rank> const& all, 
   return std::nullopt;
 }
 
-}  // namespace
+using pack_function = function_reference<void(std::vector<std::byte>&)>;
+using take_function = function_reference<void(std::uint64_t, std::span<std::byte const>)>;
 
-bool gather_parts(context& ctx, report const& run, std::string const& types,
-                  function_reference<void(std::vector<std::byte>&)> pack_mine,
-                  function_reference<void(std::span<std::byte const>)> take) {
-  if (run.skeleton != "bsp")
-    throw usage_error(detail::format("gather: expected the result of a bsp, found that of {}",
-                                     run.skeleton.empty() ? "no call" : run.skeleton));
-  if (run.stopped_early) return false;
+// `lost`: what a missing part means, if it is not passed over.
+void gather_all(context& ctx, std::optional<part_of_rank> const& mine, std::string const& types,
+                pack_function pack_mine, take_function take,
+                std::function<outcome(std::uint64_t index)> const& lost) {
   auto const verdict = [&](std::vector<statement_of_rank> const& all) -> std::optional<outcome> {
     gathered_parts parts;
     if (auto refusal = sort_by_index(all, parts)) return refusal;
     auto const missing = std::ranges::find_if(parts.places, [](auto const& p) { return !p.has_value(); });
-    if (parts.places.empty() || missing != parts.places.end()) {
-      auto const index = static_cast<std::size_t>(missing - parts.places.begin());
-      bool const known = run.part && index < run.part->ranks.size();
-      return outcome{.how = outcome::status::part_lost, .rank = known ? run.part->ranks[index] : ctx.rank()};
-    }
+    if (lost && (parts.places.empty() || missing != parts.places.end()))
+      return lost(static_cast<std::uint64_t>(missing - parts.places.begin()));
     for (std::uint64_t i = 0; i < parts.places.size(); ++i)
-      if (auto const bad = thrown_by([&] { take(parts.places[i]->packed); }))
-        return outcome{.how = outcome::status::task_failed, .task = i, .rank = ctx.rank(), .text = *bad};
+      if (auto const& place = parts.places[i])
+        if (auto const bad = thrown_by([&] { take(i, place->packed); }))
+          return outcome{.how = outcome::status::task_failed, .task = i, .rank = ctx.rank(), .text = *bad};
     return std::nullopt;
   };
-  take_census(ctx, {.skeleton = "gather", .types = types, .verdict = verdict}, statement_of(run, pack_mine));
+  take_census(ctx, {.skeleton = "gather", .types = types, .verdict = verdict}, statement_of(mine, pack_mine));
+}
+
+}  // namespace
+
+bool gather_parts(context& ctx, report const& run, std::string const& types, pack_function pack_mine,
+                  take_function take) {
+  if (run.skeleton != "bsp")
+    throw usage_error(detail::format("gather: expected the result of a bsp, found that of {}",
+                                     run.skeleton.empty() ? "no call" : run.skeleton));
+  if (run.stopped_early) return false;
+  std::optional<part_of_rank> mine;
+  if (run.part) mine = {run.part->run, static_cast<std::uint64_t>(run.part->index), run.part->ranks.size()};
+  gather_all(ctx, mine, types, pack_mine, take, [&](std::uint64_t index) {
+    bool const known = run.part && index < run.part->ranks.size();
+    return outcome{.how = outcome::status::part_lost,
+                   .rank = known ? run.part->ranks[static_cast<std::size_t>(index)] : ctx.rank()};
+  });
   return true;
+}
+
+void gather_values(context& ctx, std::string const& types, pack_function pack_mine, take_function take) {
+  part_of_rank const mine{0, static_cast<std::uint64_t>(ctx.rank()), static_cast<std::uint64_t>(ctx.size())};
+  gather_all(ctx, mine, types, pack_mine, take, {});
 }
 
 }  // namespace skel::detail

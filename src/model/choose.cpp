@@ -473,11 +473,13 @@ std::optional<held_out> hold_out(std::span<observation const> samples, fitting c
   std::vector<double> errors;
   try {
     auto const f = fit_them(small);
-    for (auto const& o : large) errors.push_back(std::abs(f(o.at) - o.value) / std::abs(o.value));
+    for (auto const& o : large)
+      if (o.value != 0) errors.push_back(std::abs(f(o.at) - o.value) / std::abs(o.value));
   } catch (usage_error const&) {
     return std::nullopt;  // too few samples, or collinear without the large ones
   }
-  return held_out{static_cast<int>(small.size()), static_cast<int>(large.size()), median(errors),
+  if (errors.empty()) return std::nullopt;
+  return held_out{static_cast<int>(small.size()), static_cast<int>(errors.size()), median(errors),
                   quantile(errors, 0.9)};
 }
 

@@ -303,6 +303,7 @@ std::vector<observation> observations_of(std::span<sample const> samples, skelet
     if (!same_skeleton(s, of) || s.phase != t.phase) continue;
     auto const value = s.measured.find(t.quantity);  // a line of Extra-P has one metric
     if (value == s.measured.end()) continue;
+    if (t.phase == "run" && t.quantity == "bytes" && value->second == 0) continue;  // one rank sends nothing
     all.push_back({s.variables, value->second, detail::format("{}:{}", s.file, s.line)});
   }
   return all;
@@ -335,6 +336,13 @@ model fit_model(std::span<sample const> samples, model_options const& options) {
     if (one.terms.empty()) throw usage_error(one.name() + ": found no time above 0, expected one to fit");
     if (has_phases(one)) one.error = hold_out_runs(one, own, options);
   }
+  std::set<std::string> terms;
+  for (auto const& one : m.skeletons)
+    for (auto const& t : one.terms) terms.insert(key_of(t));
+  for (auto const& [key, text] : options.basis)
+    if (!key.empty() && !terms.contains(key))
+      throw usage_error(
+          detail::format("--basis {}: no such term, known: {}", key, detail::join(terms, ", ")));
   return m;
 }
 

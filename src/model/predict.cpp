@@ -10,6 +10,7 @@
 #include "base/format.hpp"
 #include "skel/error.hpp"
 #include "statistics.hpp"
+#include "text.hpp"
 
 namespace skel::model {
 
@@ -77,23 +78,9 @@ class composer {
   // Checks whether the sizes are outside of the samples and warns. Includes variables that no
   // function uses, because their irrelevance is known for the samples only.
   bool check_range(fitted const& f, std::string const& what, point const& at) {
-    constexpr double far = 1.0 + 1e-9;
-    bool outside = false;
-    for (auto const& [name, r] : f.range) {
-      auto const v = at.find(name);
-      if (v == at.end()) continue;
-      std::string text;
-      if (v->second > r.second * far)
-        text = detail::format("{} = {} is {:.3g} times the largest value in the samples ({})", name,
-                              v->second, v->second / r.second, r.second);
-      else if (v->second * far < r.first)
-        text = detail::format("{} = {} is below the smallest value in the samples ({})", name, v->second,
-                              r.first);
-      if (text.empty()) continue;
-      outside = true;
-      warn(detail::format("{}: {}: extrapolated", what, text));
-    }
-    return outside;
+    auto const outside = extrapolations(f, what, at);
+    for (auto const& text : outside) warn(text);
+    return !outside.empty();
   }
   // With unequal halves, one rank of the smaller half serves two of the larger half over one link.
   // The added share of the second message's time is unknown and lies between 0 and 1. The mean and
@@ -209,7 +196,7 @@ class composer {
       bool whole = true;
       for (auto const& [name, r] : f.range) {
         auto const v = next.find(name);
-        if (v == next.end() || v->second <= r.second * factor) continue;
+        if (v == next.end() || r.second == 0 || v->second <= r.second * factor) continue;
         v->second = r.second * factor;
         whole = false;
       }

@@ -82,6 +82,8 @@ void read_problem(std::string_view text, sample& s) {
       fail_at(s.file, s.line, detail::format("problem has {}, expected key=value", in_quotes(pair)));
     auto const key = unescaped(pair.substr(0, equals));
     auto const value = unescaped(pair.substr(equals + 1));
+    if (s.variables.contains(key) || s.labels.contains(key))
+      fail_at(s.file, s.line, detail::format("problem has {} twice, or it is a column", in_quotes(key)));
     auto const x = to_number(value);
     if (value == "nan" || value == "-nan" || value == "inf" || value == "-inf")
       fail_at(s.file, s.line, detail::format("{} is {}, expected a number", key, value));

@@ -52,4 +52,22 @@ void fail_at(std::string const& file, std::size_t line, std::string const& what)
   throw usage_error(detail::one_line(detail::format("{}:{}: {}", file, line, what)));
 }
 
+std::vector<std::string> extrapolations(fitted const& f, std::string const& what, point const& at) {
+  constexpr double far = 1.0 + 1e-9;
+  std::vector<std::string> all;
+  for (auto const& [name, r] : f.range) {
+    auto const v = at.find(name);
+    if (v == at.end()) continue;
+    if (v->second > r.second * far)
+      all.push_back(
+          detail::format("{}: {} = {} is {:.3g} times the largest value in the samples ({}): extrapolated",
+                         what, name, v->second, v->second / r.second, r.second));
+    else if (v->second * far < r.first)
+      all.push_back(
+          detail::format("{}: {} = {} is below the smallest value in the samples ({}): extrapolated", what,
+                         name, v->second, r.first));
+  }
+  return all;
+}
+
 }  // namespace skel::model

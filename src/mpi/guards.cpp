@@ -22,10 +22,6 @@ namespace {
 
 constexpr double patience_without_reason = 60;
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Other threads may hold any lock, so nothing is cleaned up.
 [[noreturn]] void leave(int rank, int code, std::string const& reason) {
   report_exit_status(rank, code, reason);
@@ -50,10 +46,10 @@ void say(std::string const& program, std::string const& what) {
 watch::watch(std::function<void(double ran)> look)
     : thread_([this, look = std::move(look)] {
         std::unique_lock lock(mutex_);
-        running_time ran(seconds(), 0.25);
+        running_time ran(steady_seconds(), 0.25);
         look(0);
         while (!ended_.wait_for(lock, std::chrono::duration<double>(ran.step()), [this] { return done_; }))
-          look(ran.look(seconds()));
+          look(ran.look(steady_seconds()));
       }) {}
 
 watch::~watch() {
@@ -75,7 +71,7 @@ std::unique_ptr<watch> watch_start(std::string const& program) {
       reason = detail::format("not all ranks have started within {:.0f} s", ran);
       say(program, reason);
     } else if (!exit_status_reported()) {  // reported once, possibly by another rank
-      constexpr double patience_with_spokesman = 2;
+      constexpr double patience_with_spokesman = 5;
       if (known_since < 0) known_since = ran;
       if (!others->is_spokesman() && ran - known_since < patience_with_spokesman) return;
       say(program, reason);

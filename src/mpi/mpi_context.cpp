@@ -2,8 +2,8 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <boost/mpi/communicator.hpp>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/format.hpp"
+#include "base/job_end.hpp"
 #include "engine/attempts.hpp"
 #include "engine/broken_calls.hpp"
 #include "engine/context_access.hpp"
@@ -211,6 +212,7 @@ mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches) {
   }
   mpi_start made{std::move(wires), std::move(options), name, {}, std::move(warnings), std::move(ends)};
   made.place.on_host = on_host;
+  made.place.cores = share;
   made.place.has_cores = mine[0] <= mine[1];
   return made;
 }
@@ -224,9 +226,13 @@ std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires,
   auto made = std::make_shared<engine>(std::move(wires), from.options, from.host);
   made->warnings = std::exchange(from.warnings, {});
   made->place.on_host = from.place.on_host;
+  made->place.cores = from.place.cores;
   made->place.has_cores = from.place.has_cores;
   made->job.is_process = true;
   made->job.attempt = attempt_of_process;
+  if (auto const end = end_of_job())
+    made->job.ends =
+        made->now() + std::chrono::duration<double>(*end - std::chrono::steady_clock::now()).count();
   watch_finalize(made);
   return made;
 }
@@ -267,6 +273,16 @@ void survive_broken_pipes() {
   if (::sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) std::signal(SIGPIPE, [](int) {});
 }
 
+// Ends the user's own MPI calls when the body begins again: they would wait for ever for ranks that have
+// begun. Requires the engine's lock.
+struct users_calls {
+  engine* of = nullptr;
+  std::function<void()> revoke{};
+  void end_with_view() {
+    if (revoke && of != nullptr && of->farewell().view_ended()) std::exchange(revoke, {})();
+  }
+} users;
+
 // Runs the body over the wires of `start`, in as many attempts as it takes. Returns its code, unless ranks
 // were lost: this skips what waits for them, MPI_Finalize and destructors.
 int run_or_leave(mpi_start& start, std::string const& program, int rank,
@@ -276,23 +292,37 @@ int run_or_leave(mpi_start& start, std::string const& program, int rank,
   auto* const neighbours = start.ends.elsewhere.get();
   std::function<std::vector<int>()> elsewhere;
   if (neighbours != nullptr) elsewhere = [neighbours] { return neighbours->ended(); };
-  auto const job = std::make_shared<job_wires>(
-      std::move(start.wires), patience, restarts, [&] { return start.ends.here->ended(); }, elsewhere);
-  auto const engine_of = [&, attempt = 0](auto wires) mutable {
-    attempt_of_process = ++attempt;
-    return engine_over(std::move(wires), start);
+  auto const job = std::make_shared<job_wires>(std::move(start.wires), patience, restarts,
+                                               ended_processes(
+                                                   [&] {
+                                                     users.end_with_view();
+                                                     return start.ends.here->ended();
+                                                   },
+                                                   elsewhere));
+  auto const engine_of = [&](auto wires) {
+    attempt_of_process = static_cast<int>(job->now().number);
+    users = {};  // the engine before is gone
+    auto made = engine_over(std::move(wires), start);
+    std::lock_guard const lock(made->mutex());
+    users.of = made.get();
+    return made;
   };
   auto const end = run_attempts(job, engine_of, program, body);
-  if (neighbours != nullptr) {
-    std::unique_lock<std::mutex> lock;  // a helper thread may look at the connections
-    if (end.last) lock = std::unique_lock(end.last->mutex());
-    neighbours->leave();
+  bool abruptly = end.left_out, by_loss = false;
+  {
+    std::unique_lock<std::mutex> lock;  // a helper thread may look at the connections, and hear of the end
+    if (end.last) {
+      lock = std::unique_lock(end.last->mutex());
+      abruptly = job->now().number > 1 || end.last->farewell().leaves_abruptly();
+      by_loss = end.last->farewell().ended_by_loss();
+    }
+    if (neighbours != nullptr) neighbours->leave();
   }
-  if (end.left_out || job->now().number > 1 || end.last->farewell().leaves_abruptly()) {
+  if (abruptly) {
     disk_service::release_claims();
-    end_process(rank, end.code,
-                !end.left_out && end.last->farewell().ended_by_loss() ? loss_ended_the_job : "");
+    end_process(rank, end.code, by_loss ? loss_ended_the_job : "");
   }
+  if (end.last.use_count() > 1) end.last->close_wires(after_mpi);  // a context is kept, and uses `start`
   return end.code;
 }
 
@@ -379,15 +409,19 @@ namespace {
 // Handles errors of the user's calls on a team's communicator. They are also returned, but may be ignored:
 // after a loss no data of this rank may reach the others, and its result must not count.
 void on_user_error(MPI_Comm* comm, int* code, ...) {  // NOLINT(cert-dcl50-cpp): as MPI wants it
-  if (!transport::mpi_transport::means_loss(*code)) return;
+  if (!transport::ulfm::means_loss(*code)) return;
   ++broken_calls;
-  transport::mpi_transport::revoke(*comm);
+  transport::ulfm::active()->revoke(*comm);
+}
+
+using shared_communicator = std::shared_ptr<users_communicator const>;
+shared_communicator shared(MPI_Comm made) {
+  return std::make_shared<users_communicator const>(users_communicator::owning(made));
 }
 
 // Only the ranks of the team take part, and several teams may do so at once.
-std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::communicator const& whole,
-                                                                  transport::transport const& wires,
-                                                                  team const& ranks, std::uint64_t id) {
+shared_communicator team_communicator(MPI_Comm whole, transport::transport const& wires, team const& ranks,
+                                      std::uint64_t id) {
   MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   std::vector<int> wire;
@@ -401,38 +435,68 @@ std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::co
   MPI_Group_free(&some);
   MPI_Group_free(&all);
   if (failed != MPI_SUCCESS)
-    throw mpi_error("MPI_Comm_create_group", failed, "no communicator for the team", whole.rank());
-  return std::make_shared<boost::mpi::communicator const>(made, boost::mpi::comm_take_ownership);
+    throw mpi_error("MPI_Comm_create_group", failed, "no communicator for the team",
+                    wires.in_job(wires.rank()));
+  return shared(made);
+}
+
+// Unless errors on the communicator end the job.
+void revoke_with_view(engine& asked, std::weak_ptr<users_communicator const> weak) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(weak.lock()->plain(), &handler);
+  bool const fatal = handler == MPI_ERRORS_ARE_FATAL;
+  if (handler != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&handler);
+  std::lock_guard const lock(asked.mutex());
+  if (users.of != &asked || fatal) return;
+  users.revoke = [weak = std::move(weak)] {
+    if (auto const c = weak.lock()) transport::ulfm::active()->revoke(c->plain());
+  };
+}
+
+// With ULFM, MPI makes no communicator of a group from one with a lost rank, but shrinks it.
+shared_communicator communicator_of_survivors(transport::mpi_transport const& whole,
+                                              transport::transport const& wires) {
+  auto all = shared(whole.shrink(whole.of_user().plain()));
+  int size = 0;
+  MPI_Comm_size(all->plain(), &size);
+  if (size != wires.size())
+    throw mpi_error("MPIX_Comm_shrink", MPI_ERR_OTHER, "another rank was lost", wires.rank());
+  return all;
 }
 
 }  // namespace
 
-}  // namespace detail
-
-context::context(boost::mpi::communicator const& communicator, context_options options)
-    : context(detail::make_mpi_engine(communicator, std::move(options))) {}
-
-boost::mpi::communicator const& context::communicator() const {
-  auto& carrier = engine_->wires().carrier();
+users_communicator const& context_access::communicator_of(context const& ctx) {
+  auto& carrier = ctx.engine_->wires().carrier();
   auto const* const wires = dynamic_cast<transport::mpi_transport const*>(&carrier.below());
   if (wires == nullptr) throw usage_error("this context runs without MPI and has no communicator");
-  auto const& whole = wires->boost_communicator();
-  if (!is_team_ && carrier.size() == wires->size()) return whole;
-  if (communicator_) return *communicator_;
-  communicator_ = detail::team_communicator(whole, carrier, *team_, id_);
+  auto const& whole = wires->of_user();
+  bool const all = !ctx.is_team_ && carrier.size() == wires->size();
+  if (all && !wires->ulfm_active()) return whole;
+  auto& made = ctx.communicator_;
+  if (made) return *made;
+  if (!ctx.is_team_ && wires->ulfm_active()) {
+    made =
+        all ? std::make_shared<users_communicator const>(whole) : communicator_of_survivors(*wires, carrier);
+    revoke_with_view(*ctx.engine_, made);
+    return *made;
+  }
+  made = team_communicator(whole.plain(), carrier, *ctx.team_, ctx.id_);
   if (wires->ulfm_active()) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    MPI_Comm_create_errhandler(detail::on_user_error, &handler);
-    MPI_Comm_set_errhandler(*communicator_, handler);
+    MPI_Comm_create_errhandler(on_user_error, &handler);
+    MPI_Comm_set_errhandler(made->plain(), handler);
     MPI_Errhandler_free(&handler);
-    std::lock_guard const lock(engine_->mutex());
-    engine_->calls().on_cancel(id_, [made = std::weak_ptr(communicator_)] {
-      if (auto const c = made.lock()) transport::mpi_transport::revoke(*c);
+    std::lock_guard const lock(ctx.engine_->mutex());
+    ctx.engine_->calls().on_cancel(ctx.id_, [weak = std::weak_ptr(made)] {
+      if (auto const c = weak.lock()) transport::ulfm::active()->revoke(c->plain());
     });
   }
-  return *communicator_;
+  return *made;
 }
 
-MPI_Comm communicator_of(context const& ctx) { return ctx.communicator(); }
+}  // namespace detail
+
+MPI_Comm communicator_of(context const& ctx) { return detail::context_access::communicator_of(ctx).plain(); }
 
 }  // namespace skel

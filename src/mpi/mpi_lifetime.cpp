@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <cstdio>
 #include <mutex>
 #include <ranges>
 #include <string>
@@ -30,8 +31,10 @@ watched_engines& watched() {
 
 [[noreturn]] void end_job(engine& of, std::string const& text) {
   departure const own{.code = 2, .own = true, .text = text, .lost = true};
-  int const code = of.say_farewell(own, of.farewell().program);
-  end_process(of.rank(), code);
+  auto const program = of.farewell().program;
+  if (auto const code = of.say_farewell(own, program)) end_process(of.rank(), *code);
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
+  end_process(of.rank(), 1);  // the others go on without this rank
 }
 
 std::vector<std::shared_ptr<engine>> living_engines() {

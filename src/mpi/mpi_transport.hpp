@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <array>
-#include <boost/mpi/communicator.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,6 +13,8 @@
 
 #include "transport/arrival_memory.hpp"
 #include "transport/transport.hpp"
+#include "ulfm.hpp"
+#include "users_communicator.hpp"
 
 namespace skel::transport {
 
@@ -42,13 +43,13 @@ class mpi_transport final : public transport {
   // Below MULTIPLE, the user's MPI calls and those of this class must not overlap.
   [[nodiscard]] bool any_time() const override { return level_ >= MPI_THREAD_MULTIPLE; }
   [[nodiscard]] MPI_Comm communicator() const { return comm_; }
-  [[nodiscard]] boost::mpi::communicator const& boost_communicator() const { return boost_; }
-  /// Whether MPI survives losses: Open MPI 5, started with ULFM.
-  [[nodiscard]] bool ulfm_active() const { return ulfm_active_; }
-  /// Whether an error code of MPI tells of a lost rank or of a revoked communicator.
-  [[nodiscard]] static bool means_loss(int code);
-  /// Ends all calls on `comm`, on every rank of it, with an error. Requires ulfm_active().
-  static void revoke(MPI_Comm comm);
+  /// The one from which this was made.
+  [[nodiscard]] detail::users_communicator const& of_user() const { return users_; }
+  /// Whether MPI survives losses.
+  [[nodiscard]] bool ulfm_active() const { return ulfm_ != nullptr; }
+  /// A communicator of the living ranks of `comm`, in their order. Collective over them. Requires
+  /// ulfm_active().
+  [[nodiscard]] MPI_Comm shrink(MPI_Comm comm) const;
   /// Number of times that threads of this process have entered or left MPI to send or receive: odd
   /// while one is inside.
   [[nodiscard]] static std::uint64_t calls();
@@ -89,12 +90,12 @@ class mpi_transport final : public transport {
   };
   MPI_Comm comm_ = MPI_COMM_NULL;
   // The parent, not owned: packets never travel on it, so the user may receive there with any tag.
-  boost::mpi::communicator boost_;
+  detail::users_communicator users_;
   int rank_ = 0;
   int size_ = 1;
   int level_;
   bool abandoned_ = false;
-  bool ulfm_active_ = false;
+  ulfm const* ulfm_ = ulfm::active();
   std::vector<int> unreachable_;         // reported dead by an MPI call (ULFM)
   std::vector<std::uint64_t> sent_;      // packets per peer
   std::vector<std::uint64_t> received_;  // packets per peer

@@ -95,6 +95,8 @@ siblings::siblings() : job_(variable("PMIX_NAMESPACE")), rank_(number(variable("
   while (launcher_ > 1 && rank_in(job_, launcher_) == rank_)
     launcher_ = state_of(launcher_).parent;  // a script
   if (launcher_ <= 1) launcher_ = 0;
+  // What cannot be read may be a program between the launcher and this rank alone.
+  if (launcher_ != 0 && !std::ifstream("/proc/" + std::to_string(launcher_) + "/environ")) expected_ = 0;
 }
 
 std::string siblings::what_is_wrong(double now) {

@@ -69,7 +69,7 @@ void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
 // What this rank remembers of the same call in an earlier attempt.
 void group_run::recall() {
   if (!setup_.recalls || !engine_.job.memory) return;
-  for (auto const* const p : engine_.job.memory->of(entry_.key, call_.hash())) {
+  for (auto const* const p : engine_.job.memory->of(in_attempts())) {
     recalled_ = p->bytes;
     send(root_, msg::unit_done{.unit = p->ranges.front().first});
   }
@@ -89,7 +89,7 @@ transport::packet group_run::pack(int /*to*/, message const& m) {
   // In case the root is lost with it. A unit takes as long as this host's units did on average.
   ++units_done_;
   if (remembered_results::pays(body.size(), (now() - measures_.began()) / static_cast<double>(units_done_)))
-    engine_.job.memory->add(entry_.key, call_.hash(), {{done->unit, 1, 1}}, body.bytes());
+    engine_.job.memory->add(in_attempts(), {{done->unit, 1, 1}}, body.bytes());
   return body;
 }
 
@@ -146,7 +146,7 @@ void group_run::drained(bool /*early*/) {
 
 void group_run::performed(group_cargo* /*with*/) {
   if (!active_root() || hold_.sink().sunk() < setup_.units || !root_role_->complete()) return;
-  call_roll_now(&role::roll_call::close, role::outcome{.tasks = setup_.units});
+  call_roll_now(&role::roll_call::close, role::outcome{});
 }
 
 // --- actions
@@ -203,8 +203,11 @@ void group_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
         if constexpr (!std::is_same_v<Job, std::monostate>) do_job(j, thread, lock);
       },
       todo);
-  if (root_role_ && root_role_->on_trial() && !draining_ && trial_.measured())
-    tell(*root_role_, &root_role::measured, trial_.find_size());
+  if (!root_role_ || !root_role_->on_trial() || draining_ || !trial_.measured()) return;
+  unsigned size = 0;
+  if (auto const bad = thrown_by([&] { size = trial_.find_size(); }))  // calls history()
+    return tell(member_, &member::failed, 0, *bad);
+  tell(*root_role_, &root_role::measured, size);
 }
 
 void group_run::do_job(led_share::read_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
@@ -223,7 +226,7 @@ void group_run::do_job(led_share::read_job const& j, unsigned thread, std::uniqu
   --inside_;
   measures_[thread].busy += end - begin;
   span(thread, observe::activity::compute, begin, end, j.unit, 1);
-  clock_.units_read += share.units_of(j);
+  if (!bad) clock_.units_read += share.units_of(j);  // calls history()
   clock_.read_seconds += end - begin;
   last_moved_ = end;
   if (draining_) return;

@@ -37,6 +37,7 @@ class group_run final : public protocol_run<group_protocol> {
   void on_tick(double t) override;
   /// On the root: drains the sink.
   void idle_work() override;
+  [[nodiscard]] bool idle_work_takes_long() const override { return is_root(); }
   [[nodiscard]] std::string state() const override;
 
  private:
@@ -53,6 +54,8 @@ class group_run final : public protocol_run<group_protocol> {
   void do_job(led_share::read_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(process_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(led_share::sink_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
+
+  void count() { roll_->count(hold_.sink().sunk(), 0); }
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;

@@ -111,6 +111,7 @@ json to_json(checkpoint_report const& c) {
   json object;
   object["restored_tasks"] = c.restored_tasks;
   if (c.restored_generation > 0) object["restored_generation"] = c.restored_generation;
+  if (c.restore_seconds > 0) add_number(object, "restore_seconds", c.restore_seconds);
   object["saved"] = c.saved;
   object["failed"] = c.failed;
   object["bytes"] = c.bytes;
@@ -179,6 +180,10 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   if (run.audit) {
     json& audit = object["audit"] = {{"checked", run.audit->checked}, {"unchecked", run.audit->unchecked}};
     if (!run.audit->at_fault.empty()) audit["at_fault"] = rows(run.audit->at_fault);
+  }
+  if (run.needs) {
+    json& needs = object["needs"] = {{"memory_bytes", run.needs->memory}, {"threads", run.needs->threads}};
+    if (run.needs->not_started > 0) needs["not_started"] = run.needs->not_started;
   }
   if (!run.teams.empty()) object["teams"] = rows(run.teams);
   if (run.steals) object["steals"] = *run.steals;

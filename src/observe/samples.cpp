@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 
@@ -21,14 +22,6 @@ constexpr std::string_view schema_field = "2,";
 // The prefix before the two headers differ.
 constexpr std::string_view schema_1_header =
     "schema,program,skeleton,schedule,results,ranks,threads_per_rank,tasks,";
-
-// RFC 4180, section 2: quotes enclose the field, and inner quotes are doubled.
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (char const c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
 
 // Escapes all characters that separate pairs or end a line.
 std::string escaped(std::string_view text) {
@@ -141,17 +134,18 @@ void check_header(std::string const& path, locked_file const& file) {
 }  // namespace
 
 std::string sample_lines(std::string_view program, report const& run, problem_size const& problem) {
-  auto const common =
-      detail::format("{}{},{},{},{},{},{}", schema_field, csv_field(program), csv_field(run.skeleton),
-                     csv_field(run.schedule), csv_field(run.results), run.ranks, run.threads_per_rank);
+  auto const common = detail::format("{}{},{},{},{},{},{}", schema_field, detail::csv_field(program),
+                                     detail::csv_field(run.skeleton), detail::csv_field(run.schedule),
+                                     detail::csv_field(run.results), run.ranks, run.threads_per_rank);
   auto text = detail::format("{},run,,{},{},{},{},{},{},{},{}\n", common, run.tasks, run.seconds,
                              sum(run.per_rank, &rank_report::busy_seconds),
                              sum(run.per_rank, &rank_report::idle_seconds),
                              sum(run.per_rank, &rank_report::communication_seconds), run.messages, run.bytes,
-                             csv_field(problem_text(problem)));
+                             detail::csv_field(problem_text(problem)));
   for (auto const& part : run.phases) {
-    text += detail::format("{},{},{},,{},,,,,{},{}\n", common, csv_field(part.phase), part.level,
-                           part.seconds, part.bytes, csv_field(problem_text(problem_of(part, problem))));
+    text +=
+        detail::format("{},{},{},,{},,,,,{},{}\n", common, detail::csv_field(part.phase), part.level,
+                       part.seconds, part.bytes, detail::csv_field(problem_text(problem_of(part, problem))));
   }
   return text;
 }

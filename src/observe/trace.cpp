@@ -5,7 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/file_ending.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "skel/atomic_file.hpp"
 #include "trace_rows.hpp"
 
@@ -100,7 +102,7 @@ void write_spans(atomic_file& file, rank_trace const& trace) {
   }
 }
 
-bool is_otf2(std::string const& path) { return path.ends_with(".otf2"); }
+bool is_otf2(std::string const& path) { return detail::lower(path).ends_with(".otf2"); }
 
 }  // namespace
 
@@ -125,6 +127,7 @@ void write_trace(std::string const& path, std::span<rank_trace const> traces) {
 void check_trace_file(std::string const& path) {
   if (is_otf2(path)) check_otf2_path(path);
   atomic_file const probe(path);
+  detail::require_ending(path, {".json", ".otf2"});
 }
 
 }  // namespace skel::observe

@@ -382,8 +382,8 @@ void write_otf2_trace(std::string const& path, std::span<rank_trace const> trace
   find_partners(lanes, traces);
   otf2_writer(folder.path(), name, path).write(rows, lanes, moments);
   remove_archive(target);
-  archive_files const made{folder.path() / target.anchor.filename()};
-  try {  // the file that a program opens comes last
+  archive_files const made{folder.path() / (name + ".otf2")};  // also of T.OTF2
+  try {                                                        // the file that a program opens comes last
     fs::rename(made.events, target.events);
     fs::rename(made.definitions, target.definitions);
     if (!moments.empty()) fs::rename(made.markers, target.markers);

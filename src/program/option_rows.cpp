@@ -1,5 +1,7 @@
 #include "program/option_rows.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <vector>
 
@@ -7,6 +9,8 @@
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
+#include "skel/storage/code.hpp"
+#include "skel/storage/key.hpp"
 
 namespace skel::program {
 
@@ -30,6 +34,71 @@ Number number_of(std::string const& value) {
 }
 auto number(std::optional<int> run_options::*member) {
   return [=](run_options& o, std::string const& value) { o.*member = number_of<int>(value); };
+}
+
+// Sets a member of the options of checkpoints.
+template <class Member, class Parse>
+auto saving(Member checkpoint_options::*member, Parse parse) {
+  return [=](run_options& o, std::string const& value) { o.of_checkpoints.how.*member = parse(value); };
+}
+
+std::string code_of(std::string const& text) {
+  if (text != "none") std::ignore = storage::code(text);
+  return text;
+}
+std::vector<std::string> list_of(std::string const& text) {
+  return detail::csv_fields(text).value_or(std::vector{text});
+}
+double seconds_of(std::string const& text) { return detail::parse_duration(text).count(); }
+// Empty: the interval is chosen.
+std::optional<double> interval_of(std::string const& text) {
+  if (text == "auto") return {};
+  return seconds_of(text);
+}
+std::string key_of(std::string const& path) {
+  std::ignore = storage::key::read(path);
+  return path;
+}
+
+std::vector<option_row> rows_of_checkpoints() {
+  constexpr unsigned saves = option_row::of_checkpoint, rare = option_row::rare;
+  using options = checkpoint_options;
+  return {
+      {"--checkpoint", "CODE",
+       "save completed work so that a later run can resume: replicate:COPIES, parity:SLICES, "
+       "ida:DATA,PARITY, central (one copy) or none",
+       saves, saving(&options::code, code_of)},
+      {"--store", "DIR,...",
+       "directories for its shards; ranks:DIR stores one shard on each rank's host, ranks:DIR@CLUSTER on "
+       "hosts of this SKEL_CLUSTER (others: --remote-every), rank:N:DIR on the host of rank N, memory in "
+       "the memory of each rank, until the job ends",
+       saves, saving(&options::store, list_of)},
+      {"--remote", "DIR,...", "remote directories, used for every N-th checkpoint (--remote-every)",
+       saves | rare,
+       [](run_options& o, std::string const& value) { o.of_checkpoints.how.remote.store = list_of(value); }},
+      {"--remote-every", "N", "interval of checkpoints in remote directories and other clusters",
+       saves | rare,
+       [](run_options& o, std::string const& value) {
+         o.of_checkpoints.how.remote.every = number_of<std::uint64_t>(value);
+       },
+       "5", std::pair(1, 1000000)},
+      {"--every", "auto|10s|5m", "time between checkpoints; auto: from their cost and the rate of failures",
+       saves, saving(&options::every_seconds, interval_of), "auto"},
+      {"--mtbf", "24h|30m", "expected time between failures of the job, for --every auto", saves | rare,
+       saving(&options::mean_seconds_between_failures, seconds_of), "24h"},
+      {"--resume", "[auto]", "resume from the newest readable checkpoint; with auto, start if there is none",
+       saves | option_row::optional_value,
+       [](run_options& o, std::string const& value) {
+         if (value != "yes" && value != "auto")
+           throw usage_error(detail::format("expected auto or nothing, found \"{}\"", value));
+         o.of_checkpoints.resume = value;
+       }},
+      {"--resume-object", "ID",
+       "resume from this object if two have the newest number; see skel-checkpoint list", saves | rare,
+       saving(&options::resume_object, [](std::string const& id) { return id; })},
+      {"--key-file", "FILE", "key that encrypts checkpoints: 32 bytes or 64 hexadecimal digits", saves | rare,
+       saving(&options::key_file, key_of)},
+  };
 }
 
 std::vector<option_row> make_rows() {
@@ -106,8 +175,22 @@ std::vector<option_row> make_rows() {
 }  // namespace
 
 std::span<option_row const> option_rows() {
-  static std::vector<option_row> const all = make_rows();
+  static std::vector<option_row> const all = [] {
+    auto rows = make_rows();
+    std::ranges::move(rows_of_checkpoints(), std::back_inserter(rows));
+    return rows;
+  }();
   return all;
+}
+
+void require_companions(run_options const& options, std::function<bool(std::string_view)> const& given) {
+  auto const require = [&](std::string_view option, std::string_view other) {
+    if (given(option) && !given(other)) throw usage_error(detail::format("{} requires {}", option, other));
+  };
+  if (options.saves()) require("--checkpoint", "--store");
+  for (auto const& row : option_rows())
+    if (row.is(option_row::of_checkpoint)) require(row.name, "--checkpoint");
+  require("--resume-object", "--resume");
 }
 
 }  // namespace skel::program

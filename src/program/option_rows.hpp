@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,10 +20,12 @@ struct option_row {
   std::string type;  // of the value; empty: a flag
   std::string help;
   enum : std::uint8_t {
-    rare = 1,      // left out of the short --help
-    of_farm = 2,   // a search has no such option
-    per_rank = 4,  // may differ between ranks: threads, terminal, files that the root writes
-    observing = 8  // of that group
+    rare = 1,            // left out of the short --help
+    of_farm = 2,         // a search has no such option
+    per_rank = 4,        // may differ between ranks: threads, terminal, files that the root writes
+    observing = 8,       // of that group
+    of_checkpoint = 16,  // likewise
+    optional_value = 32  // `fallback` without one; `type` is the other value in brackets
   };
   unsigned kind;
   /// Throws usage_error for a bad value. A number is in its range.
@@ -32,8 +35,15 @@ struct option_row {
   std::string variable{};                                                                // of the environment
 
   [[nodiscard]] bool is(unsigned what) const { return (kind & what) != 0; }
-  [[nodiscard]] std::string group() const { return is(observing) ? "Observing" : "Parallel run"; }
+  [[nodiscard]] std::string group() const {
+    return is(observing) ? "Observing" : is(of_checkpoint) ? "Checkpoints" : "Parallel run";
+  }
 };
+
+/// Throws usage_error if an option was given without one that it needs: those of checkpoints need
+/// --checkpoint, which needs --store unless it is none, and --resume-object needs --resume.
+void require_companions(run_options const& options,
+                        std::function<bool(std::string_view option)> const& given);
 
 /// In the order of --help.
 [[nodiscard]] std::span<option_row const> option_rows();

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -37,11 +39,15 @@ void add_rows(CLI::App& app, run_options& options, Wanted const& wanted) {
   for (auto const& row : option_rows()) {
     if (!wanted(row)) continue;
     auto const set = [&options, &row](std::string const& value) { row.set(options, value); };
-    auto* const added = row.type.empty() ? app.add_flag_callback(
-                                               row.name, [set] { set({}); }, row.help)
-                                         : app.add_option_function<std::string>(row.name, set, row.help)
-                                               ->type_name(row.type)
-                                               ->default_str(row.fallback);
+    auto* const added = row.is(option_row::optional_value)
+                            ? app.add_flag(row.name + "{yes}", options.of_checkpoints.resume, row.help)
+                                  ->type_name(row.type)
+                                  ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+                        : row.type.empty() ? app.add_flag_callback(
+                                                 row.name, [set] { set({}); }, row.help)
+                                           : app.add_option_function<std::string>(row.name, set, row.help)
+                                                 ->type_name(row.type)
+                                                 ->default_str(row.fallback);
     if (auto const* const whole = std::get_if<std::pair<int, int>>(&row.range))
       added->check(CLI::Range(whole->first, whole->second));
     else if (auto const* const any = std::get_if<std::pair<double, double>>(&row.range))
@@ -57,16 +63,21 @@ void add_rows(CLI::App& app, run_options& options, Wanted const& wanted) {
   }
 }
 
-// Adds these rows.
-void add_rows(CLI::App& app, run_options& options, std::initializer_list<std::string_view> names) {
-  add_rows(app, options,
-           [&](option_row const& row) { return std::ranges::find(names, row.name) != names.end(); });
+bool is_one_of(option_row const& row, std::span<std::string_view const> names) {
+  return std::ranges::find(names, row.name) != names.end();
 }
+
+// Adds these rows.
+void add_named(CLI::App& app, run_options& options, std::span<std::string_view const> names) {
+  add_rows(app, options, [&](option_row const& row) { return is_one_of(row, names); });
+}
+
+constexpr std::array<std::string_view, 3> rows_of_schedule = {"--schedule", "--results", "--root"};
 
 }  // namespace
 
 void add_schedule_options(CLI::App& app, common_options& options) {
-  add_rows(app, options, {"--schedule", "--results", "--root"});
+  add_named(app, options, rows_of_schedule);
 }
 
 CLI::Option* add_key_option(CLI::App& app, std::string& file, std::string const& what) {
@@ -74,88 +85,21 @@ CLI::Option* add_key_option(CLI::App& app, std::string& file, std::string const&
                 parsed_by([](std::string const& path) { std::ignore = storage::key::read(path); }));
 }
 
-namespace {
-
-// Empty: the interval is chosen.
-std::optional<std::chrono::duration<double>> interval_of(std::string const& text) {
-  if (text == "auto") return {};
-  return detail::parse_duration(text);
-}
-
-}  // namespace
-
 void add_checkpoint_options(CLI::App& app, common_options& options) {
-  auto* const code = option(app, "--checkpoint CODE", options.checkpoint_code,
-                            "save completed work so that a later run can resume: replicate:COPIES, "
-                            "parity:SLICES, ida:DATA,PARITY, central (one copy) or none",
-                            parsed_by([](std::string const& text) {
-                              if (text != "none") std::ignore = storage::code(text);
-                            }));
-  auto* const store =
-      option(app, "--store DIR,...", options.store,
-             "directories for its shards; ranks:DIR stores one shard on each rank's host, "
-             "ranks:DIR@CLUSTER on hosts of this SKEL_CLUSTER (others: --remote-every), "
-             "rank:N:DIR on the host of rank N, memory in the memory of each rank, until the job ends",
-             comma_list);
-  auto* const remote =
-      option(app, "--remote DIR,...", options.remote.store,
-             "remote directories, used for every N-th checkpoint (--remote-every)", comma_list);
-  auto* const remote_every = option(app, "--remote-every N", options.remote.every,
-                                    "interval of checkpoints in remote directories and other clusters",
-                                    shown_default, CLI::Range(1, 1000000));
-  auto* const every =
-      app.add_option_function<std::string>(
-             "--every", [&options](std::string const& text) { options.every = interval_of(text); },
-             "time between checkpoints; auto: from their cost and the rate of failures")
-          ->type_name("auto|10s|5m")
-          ->default_str("auto")
-          ->check(parsed_by([](std::string const& text) { std::ignore = interval_of(text); }));
-  auto* const between_failures =
-      app.add_option_function<std::string>(
-             "--mtbf",
-             [&options](std::string const& text) { options.between_failures = detail::parse_duration(text); },
-             "expected time between failures of the job, for --every auto")
-          ->type_name("24h|30m")
-          ->default_str("24h")
-          ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }));
-  auto* const resume =
-      app.add_flag("--resume{yes}", options.resume,
-                   "resume from the newest readable checkpoint; with auto, start if there is none")
-          ->type_name("[auto]")
-          ->check(CLI::IsMember({"yes", "auto"}))
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  auto* const object =
-      option(app, "--resume-object ID", options.resume_object,
-             "resume from this object if two have the newest number; see skel-checkpoint list");
-  auto* const key = add_key_option(app, options.key_file, "key that encrypts checkpoints");
-  rarely_used(app, {"--remote", "--remote-every", "--mtbf", "--resume-object", "--key-file"});
-  code->needs(store);
-  object->needs(resume);
-  for (auto* const o : {store, remote, remote_every, every, between_failures, resume, key}) o->needs(code);
-  for (auto* const o : {code, store, remote, remote_every, every, between_failures, resume, object, key})
-    o->group("Checkpoints");
+  add_rows(app, options, [](option_row const& row) { return row.is(option_row::of_checkpoint); });
+  app.parse_complete_callback([&app, &options] {
+    require_companions(options, [&](std::string_view option) { return app.count(std::string(option)) > 0; });
+  });
 }
 
 std::optional<checkpoint_options> common_options::checkpoint(std::string const& program,
                                                              std::string const& problem) const {
-  if (checkpoint_code.empty() || checkpoint_code == "none") return {};
-  checkpoint_options c;
-  c.code = checkpoint_code;
-  c.store = store;
-  c.remote = remote;
-  if (every) c.every_seconds = every->count();
-  c.mean_seconds_between_failures = between_failures.count();
-  using enum checkpoint_options::resume_mode;
-  c.resume = resume == "yes" ? yes : resume == "auto" ? if_there : no;
-  c.resume_object = resume_object;
-  c.key_file = key_file;
-  c.program = {program, SKEL_VERSION};
-  c.problem = problem;
-  return c;
+  return run_options::checkpoint({program, SKEL_VERSION}, problem);
 }
 
 void add_report_options(CLI::App& app, common_options& options) {
-  add_rows(app, options, {"--report", "--trace", "--page", "--samples", "--quiet"});
+  add_named(app, options,
+            std::array<std::string_view, 5>{"--report", "--trace", "--page", "--samples", "--quiet"});
 }
 
 std::vector<std::string> const& per_rank_options() {
@@ -176,8 +120,11 @@ void check_outputs(common_options const& options) {
 void add_common_options(CLI::App& app, common_options& options, option_set which) {
   option(app, "-o,--output FILE", options.output, "result file");
   app.add_flag("--verify", options.verify, "check the result with an independent, slower method");
-  add_rows(app, options,
-           [&](option_row const& row) { return which == option_set::farm || !row.is(option_row::of_farm); });
+  add_rows(app, options, [&](option_row const& row) {
+    return !row.is(option_row::of_checkpoint) &&
+           (which == option_set::farm || !row.is(option_row::of_farm) ||
+            (which == option_set::schedule && is_one_of(row, rows_of_schedule)));
+  });
 }
 
 }  // namespace skel::program

@@ -1,9 +1,7 @@
 #include "program/paths.hpp"
 
-#include <algorithm>
-
+#include "base/file_ending.hpp"
 #include "base/format.hpp"
-#include "base/text.hpp"
 #include "program/sister.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
@@ -12,24 +10,8 @@
 
 namespace skel::program {
 
-namespace {
-
-std::string_view ending_of(std::string_view path) {
-  auto const name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-  auto const dot = name.rfind('.');
-  return dot == std::string_view::npos || dot == 0 ? std::string_view() : name.substr(dot);
-}
-
-}  // namespace
-
 std::string require_ending(std::string_view path, std::initializer_list<std::string_view> known) {
-  auto ending = detail::lower(ending_of(path));
-  if (std::ranges::find(known, ending) != known.end()) return ending;
-  if (ending.empty()) {
-    throw usage_error(detail::format("{}: missing extension; known: {}", path, detail::join(known, ", ")));
-  }
-  throw usage_error(detail::format("{}: unknown extension \"{}\"; known: {}", path, ending_of(path),
-                                   detail::join(known, ", ")));
+  return detail::require_ending(path, known);
 }
 
 void check_writable(std::string const& path) {
@@ -45,6 +27,7 @@ void check_outputs(run_options const& options) {
     if (!path->empty()) check_writable(*path);
   }
   bool const pages = !options.files.page.empty();
+  if (pages) require_ending(options.files.page, {".html"});
   if (pages || options.watch) {
     auto const view = find_sister("skel-view");
     if (!view)

@@ -1,5 +1,7 @@
 #include "program/run_files.hpp"
 
+#include <exception>
+
 #include "base/format.hpp"
 #include "program/sister.hpp"
 #include "skel/atomic_file.hpp"
@@ -7,13 +9,9 @@
 
 namespace skel::program {
 
-namespace {
-
 std::string counted(std::uint64_t n, std::string_view noun) {
   return detail::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
-
-}  // namespace
 
 bool is_whole(report const& run) {
   return !run.stopped_early && run.failed_tasks.empty() && in_doubt(run) == 0;
@@ -33,20 +31,33 @@ void write_run_files(run_options const& options, std::string const& program, run
   auto const write_report = [&](std::string const& path) {
     skel::write_file_atomically(path, observe::report_to_json(outcome.run, extra));
   };
-  if (!options.files.report.empty()) write_report(options.files.report);
-  if (!options.files.trace.empty()) observe::write_trace(options.files.trace, traces);
-  if (!options.files.samples.empty() && is_whole(outcome.run)) {
-    observe::append_sample(options.files.samples, program, outcome.run, outcome.problem);
-  }
-  if (options.files.page.empty()) return;
-  temporary_folder inputs;
-  auto const report = inputs.file("report.json"), trace = inputs.file("trace.json");
-  write_report(report);
-  observe::write_chrome_trace(trace, traces);
-  auto const view = find_sister("skel-view");
-  if (!view) throw error("--page: skel-view not found; report and trace are in " + inputs.keep());
-  if (auto const failure = run_sister(*view, {report, trace, "-o", options.files.page}))
-    throw error(detail::format("--page: {}; report and trace are in {}", *failure, inputs.keep()));
+  auto const write_page = [&](std::string const& page) {
+    temporary_folder inputs;
+    auto const report = inputs.file("report.json"), trace = inputs.file("trace.json");
+    write_report(report);
+    observe::write_chrome_trace(trace, traces);
+    auto const view = find_sister("skel-view");
+    if (!view) throw error("--page: skel-view not found; report and trace are in " + inputs.keep());
+    if (auto const failure = run_sister(*view, {report, trace, "-o", page}))
+      throw error(detail::format("--page: {}; report and trace are in {}", *failure, inputs.keep()));
+  };
+  // A file that cannot be written leaves the others.
+  std::exception_ptr first;
+  auto const attempt = [&](std::string const& path, auto const& write) {
+    if (path.empty()) return;
+    try {
+      write(path);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  };
+  attempt(options.files.report, write_report);
+  attempt(options.files.trace, [&](auto const& path) { observe::write_trace(path, traces); });
+  if (is_whole(outcome.run))
+    attempt(options.files.samples,
+            [&](auto const& path) { observe::append_sample(path, program, outcome.run, outcome.problem); });
+  attempt(options.files.page, write_page);
+  if (first) std::rethrow_exception(first);
 }
 
 void write_costs(std::string const& path, std::span<double const> seconds) {
@@ -81,6 +92,8 @@ std::string summary_line(report const& run) {
     text += detail::format("; {} failed, the first is {}: {}", counted(run.failed_tasks.size(), "task"),
                            first.task, first.text);
   }
+  if (run.needs && run.needs->not_started > 0)
+    text += detail::format("; {} not started", counted(run.needs->not_started, "task"));
   if (auto const& a = run.audit) {
     text += detail::format("; {} audited", counted(a->checked, "task"));
     if (a->unchecked > 0) text += detail::format(", {} not checked", a->unchecked);
@@ -88,6 +101,7 @@ std::string summary_line(report const& run) {
   }
   if (auto const& c = run.checkpoint) {
     text += detail::format("; {} restored", counted(c->restored_tasks, "task"));
+    if (c->restore_seconds > 0) text += detail::format(" in {:.2g} s", c->restore_seconds);
     if (c->saved + c->failed > 0)  // otherwise other ranks remembered them
       text += detail::format(", {}, {:.2g} % of the time", counted(c->saved, "checkpoint"),
                              run.seconds > 0 ? 100 * c->blocked_seconds / run.seconds : 0.0);

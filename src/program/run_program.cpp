@@ -48,12 +48,14 @@ void complain(std::string const& program, std::string const& text) {
 
 int run_program(int argc, char** argv, program_info const& info, add_options_function const& add_options,
                 body_function const& body) {
+  auto* const summary = info.summary_to_errors ? stderr : stdout;
   auto const run = [&](context& ctx) {
     common_options options;
     CLI::App app(info.description, info.name);
     add_help(app);
     if (add_options) add_options(app);
     add_common_options(app, options, info.options);
+    if (!info.verifies) app.remove_option(app.get_option("--verify"));
     if (!info.formats.empty()) app.get_option("--output")->description("result file: " + info.formats);
     if (info.checkpoints) add_checkpoint_options(app, options);
     int code = 0;
@@ -67,8 +69,8 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
         check_own_outputs(app, info.outputs);
       });
       if (ctx.is_root() && ctx.attempt() > 1 && !options.quiet)  // what the lost root has printed comes again
-        fmt::print("attempt {}\n", ctx.attempt());
-      session self(ctx, info.name, static_cast<run_options const&>(options));
+        fmt::print(summary, "attempt {}\n", ctx.attempt());
+      session self(ctx, info.name, static_cast<run_options const&>(options), summary);
       code = self.finish(in_one_line([&] { return body(ctx, options); }));
     }
     if (ctx.is_root()) flush_output();

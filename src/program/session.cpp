@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -35,6 +36,17 @@ farm_options run_options::farm() const {
   o.audit = of_farm.audit;
   if (of_farm.task_time_limit) o.task.time_limit_seconds = of_farm.task_time_limit->count();
   return o;
+}
+
+std::optional<checkpoint_options> run_options::checkpoint(checkpoint_options::program_version const& program,
+                                                          std::string const& problem) const {
+  if (!saves()) return std::nullopt;
+  auto c = of_checkpoints.how;
+  using enum checkpoint_options::resume_mode;
+  c.resume = of_checkpoints.resume == "yes" ? yes : of_checkpoints.resume == "auto" ? if_there : no;
+  c.program = program;
+  c.problem = problem;
+  return c;
 }
 
 observe::progress_mode run_options::progress() const {
@@ -107,8 +119,11 @@ run_options taken_from(int& argc, char** argv, std::vector<named_value>& shared)
       continue;
     }
     auto& value = values[static_cast<std::size_t>(row - option_rows().begin())];
+    bool const optional = row->is(option_row::optional_value);
     if (joined || row->type.empty())
       value = joined ? word.substr(name.size() + 1) : std::string_view();
+    else if (optional)
+      value = at + 1 < argc && row->type == detail::format("[{}]", argv[at + 1]) ? argv[++at] : "yes";
     else if (at + 1 < argc)
       value = argv[++at];
     else
@@ -124,6 +139,10 @@ run_options taken_from(int& argc, char** argv, std::vector<named_value>& shared)
     if (values[i]) set(options, row, *values[i]);
     if (!row.is(option_row::per_rank)) shared.push_back({row.name, values[i].value_or(row.fallback)});
   }
+  require_companions(options, [&](std::string_view option) {
+    auto const row = std::ranges::find(option_rows(), option, &option_row::name);
+    return values[static_cast<std::size_t>(row - option_rows().begin())].has_value();
+  });
   return options;
 }
 
@@ -205,12 +224,19 @@ struct session::impl {
         name(std::move(program)),
         signals(options.time_limit, ctx.attempt()),
         stop_context(signals->token(), [this] { ctx.request_stop(); }),
-        live(ctx, options, name) {}
+        live(ctx, options, name) {
+    if (auto const end = signals->end()) {
+      auto& engine = detail::context_access::engine_of(ctx);
+      engine.job.ends =
+          engine.now() + std::chrono::duration<double>(*end - stop_signals::clock::now()).count();
+    }
+  }
 
   context& ctx;
   run_options options;
   std::string name;
-  std::FILE* summary = stdout;
+  std::vector<std::string> left{};  // of the command line
+  std::FILE* summary = stderr;      // standard output may be the user's result
   signals_of_process signals;
   std::stop_callback<std::function<void()>> stop_context;
   live_view live;
@@ -228,12 +254,13 @@ session::session(context& ctx, std::string name, int& argc, char** argv) {
   if (ctx.is_root()) check_outputs(options);
   apply(options, ctx);
   impl_ = std::make_unique<impl>(ctx, std::move(name), std::move(options));
-  impl_->summary = stderr;  // standard output may be the user's result
+  if (argc > 1) impl_->left.assign(argv + 1, argv + argc);
 }
 
-session::session(context& ctx, std::string name, run_options options) {
+session::session(context& ctx, std::string name, run_options options, std::FILE* summary) {
   apply(options, ctx);
   impl_ = std::make_unique<impl>(ctx, std::move(name), std::move(options));
+  impl_->summary = summary;
 }
 
 session::~session() {
@@ -244,12 +271,38 @@ session::~session() {
   if (again) impl_->signals.keep();
 }
 
+bool session::answers_help(std::string_view usage) const {
+  auto const& left = impl_->left;
+  if (left.empty()) return false;
+  if (left.front() == "--help" || left.front() == "-h") {
+    if (impl_->ctx.is_root()) std::printf("%s\n\n%s", std::string(usage).c_str(), help_of_options().c_str());
+    return true;
+  }
+  std::vector<std::string> names{"help"};
+  for (auto const& row : option_rows()) names.push_back(row.name.substr(2));
+  auto const& word = left.front();
+  auto const meant = word.starts_with("--") ? detail::nearest(word.substr(2, word.find('=') - 2), names) : "";
+  throw usage_error(detail::format("unexpected argument \"{}\"; {}--help lists the options",
+                                   detail::printable(word),
+                                   meant.empty() ? "" : "did you mean --" + meant + "? "));
+}
+
 run_options const& session::options() const { return impl_->options; }
 
-farm_options session::farm() const { return options().farm(); }
+farm_options session::farm() const {
+  auto o = options().farm();
+  o.checkpoint = checkpoint();
+  return o;
+}
+
+std::optional<checkpoint_options> session::checkpoint() const {
+  auto problem = impl_->name + '\n';
+  for (auto const& word : impl_->left) problem.append(word).push_back('\n');
+  return options().checkpoint({impl_->name, {}}, problem);
+}
 
 int session::finish(run_outcome outcome) {
-  auto& [ctx, options, name, summary, signals, stop_context, live] = *impl_;
+  auto& [ctx, options, name, left, summary, signals, stop_context, live] = *impl_;
   auto const& run = outcome.run;
   if (!outcome.verified.empty()) outcome.fields.emplace_back("verified", true);
   if (ctx.is_root()) {
@@ -267,6 +320,12 @@ int session::finish(run_outcome outcome) {
     throw error(detail::format(
         "stopped by {} after {} tasks; the result is incomplete{}", signals->reason(), run.tasks,
         run.checkpoint && run.checkpoint->saved > 0 ? "; continue with --resume" : ""));
+  if (run.needs && run.needs->not_started > 0)
+    throw error(
+        detail::format("{} not started, since they could not end before the time limit; the result is "
+                       "incomplete{}",
+                       counted(run.needs->not_started, "task"),
+                       run.checkpoint && run.checkpoint->saved > 0 ? "; continue with --resume" : ""));
   for (auto const& line : lines_of_failures(run))
     std::fprintf(stderr, "%s: %s\n", name.c_str(), detail::one_line(line).c_str());
   if (!outcome.failure.empty()) throw error(outcome.failure);

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <thread>
 
+#include "base/job_end.hpp"
+
 namespace skel::program {
 
 namespace {
@@ -55,7 +57,8 @@ int milliseconds_until(std::optional<clock::time_point> deadline) {
 std::optional<clock::time_point> deadline_of(std::optional<std::chrono::duration<double>> limit,
                                              clock::time_point since) {
   constexpr std::chrono::duration<double> a_century{3.2e9};
-  if (!limit || *limit >= a_century) return std::nullopt;
+  if (!limit) return detail::end_of_job();
+  if (*limit >= a_century) return std::nullopt;
   return since + std::chrono::duration_cast<clock::duration>(*limit);
 }
 
@@ -66,7 +69,7 @@ struct stop_signals::impl {
 
   std::array<int, 2> pipe{-1, -1};
   std::array<struct sigaction, watched.size()> former{};
-  std::optional<clock::time_point> deadline;
+  std::optional<clock::time_point> deadline, end;  // the first is for the watcher alone
   std::stop_source source;
   std::atomic<int> why{nothing};
   std::thread watcher;
@@ -104,7 +107,7 @@ stop_signals::stop_signals(std::optional<std::chrono::duration<double>> time_lim
     for (int const end : impl_->pipe) ::close(end);
     throw std::logic_error("stop_signals: one at a time");
   }
-  impl_->deadline = deadline_of(time_limit, since);
+  impl_->deadline = impl_->end = deadline_of(time_limit, since);
   impl_->watcher = std::thread([this] { impl_->watch(); });
   for (std::size_t i = 0; i < watched.size(); ++i) {
     ::sigaction(watched[i], nullptr, &impl_->former[i]);
@@ -125,6 +128,8 @@ stop_signals::~stop_signals() {
 }
 
 std::stop_token stop_signals::token() const { return impl_->source.get_token(); }
+
+std::optional<clock::time_point> stop_signals::end() const { return impl_->end; }
 
 std::string stop_signals::reason() const {
   switch (impl_->why.load()) {

@@ -26,6 +26,8 @@ class stop_signals {
   stop_signals& operator=(stop_signals const&) = delete;
 
   [[nodiscard]] std::stop_token token() const;
+  /// The end of the time limit, or of the job if there is none.
+  [[nodiscard]] std::optional<clock::time_point> end() const;
   /// "SIGINT", "SIGTERM", "SIGUSR1" or "the time limit"; empty if no stop was requested.
   [[nodiscard]] std::string reason() const;
 

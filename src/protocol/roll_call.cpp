@@ -50,8 +50,7 @@ void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
             out);
   } else if (auto const* f = std::get_if<failed>(&m)) {
     if (stopping_ && outcome_.how == status::task_failed) {
-      bool const said_again = outcome_.task == f->task && outcome_.rank == from;
-      if (!said_again) ++outcome_.more;
+      if (outcome_.task != f->task) ++outcome_.more;  // else said again, or a copy
     }
     close({.how = status::task_failed, .task = f->task, .rank = from, .text = f->text}, out);
   } else if (std::holds_alternative<please_stop>(m)) {

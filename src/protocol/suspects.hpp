@@ -100,8 +100,13 @@ class suspects {
   }
   /// The next suspect to give out: no rank holds it, and it is not blamed.
   [[nodiscard]] std::optional<Work> next() const {
+    return next([](Work const& /*any*/) { return true; });
+  }
+  /// The next one with this property.
+  template <class Fits>
+  [[nodiscard]] std::optional<Work> next(Fits const& fits) const {
     for (auto const& [work, s] : all_)
-      if (!s.holder && !to_blame(s)) return work;
+      if (!s.holder && !to_blame(s) && fits(work)) return work;
     return std::nullopt;
   }
   /// All suspects that no rank holds, including blamed ones.

@@ -11,6 +11,7 @@ void view_agreement::lost(rank_id rank, bool ended, view_messages& out) {
   if (rank == self_) return;
   bool const loss_is_new = lost_.insert(rank).second;
   bool const end_is_new = ended && ended_.insert(rank).second;
+  if (end_is_new && !loss_is_new) ended_silently_.insert(rank);
   if (loss_is_new || end_is_new) step(out);
 }
 
@@ -147,10 +148,10 @@ void view_agreement::decide(std::vector<rank_id> members, view_messages& out) {
     if (r != self_) send(r, views::decided{*decided_}, out);
 }
 
+// Ranks that have ended since they fell silent may have voted, so that those that are left need fewer votes.
 bool view_agreement::silent_majority() const {
-  auto const silent =
-      std::count_if(lost_.begin(), lost_.end(), [&](rank_id r) { return !ended_.contains(r); });
-  return 2 * static_cast<std::size_t>(silent) > view_.members.size();
+  auto const left = lost_.size() - ended_.size();
+  return left > 0 && 2 * (left + ended_silently_.size()) > view_.members.size();
 }
 
 void view_agreement::tick(view_messages& out) {

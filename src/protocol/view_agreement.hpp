@@ -94,8 +94,6 @@ class view_agreement {
 
   [[nodiscard]] view const& current() const { return view_; }
   [[nodiscard]] rank_id root() const { return view_.members.front(); }
-  /// Whether this rank has lost the root, or it was decided to go on without it: its calls cannot end.
-  [[nodiscard]] bool over() const { return decided_ || lost_.contains(root()); }
   /// The next view, once it is decided.
   [[nodiscard]] std::optional<view> next() const;
   [[nodiscard]] bool decided() const { return decided_.has_value(); }
@@ -103,15 +101,15 @@ class view_agreement {
   [[nodiscard]] bool is_minority() const;
   /// How many ranks have not answered when they should have proposed.
   [[nodiscard]] int passed_over() const;
-  /// On the root: whether the ranks that it has lost, unless their processes have ended, could decide to go
-  /// on without it.
+  /// On the root: whether some of the ranks that it has lost may live, and have decided to go on without it.
   [[nodiscard]] bool may_be_left() const {
     return 2 * lost_.size() > view_.members.size() && self_ == root() && silent_majority();
   }
 
   friend bool operator==(view_agreement const&, view_agreement const&) = default;
   auto fields() const {
-    return std::tie(lost_, ended_, promised_, latest_, proposal_, votes_, decided_, silent_, waited_);
+    return std::tie(lost_, ended_, ended_silently_, promised_, latest_, proposal_, votes_, decided_, silent_,
+                    waited_);
   }
 
  private:
@@ -139,6 +137,7 @@ class view_agreement {
   unsigned patience_ = 0;
   std::set<rank_id> lost_;              // in this rank's opinion
   std::set<rank_id> ended_;             // of these, for certain
+  std::set<rank_id> ended_silently_;    // of these, those that were lost before
   std::map<rank_id, unsigned> silent_;  // ticks for which a proposer has not answered
   views::ballot promised_;              // as acceptor
   views::accepted_members latest_;      // likewise

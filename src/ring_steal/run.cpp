@@ -134,6 +134,7 @@ bool steal_run::take_value() {
   std::span<std::byte const> in(before->bytes);
   if (bytes::get_raw<std::uint64_t>(in) != list_hash_) return false;
   if (thrown_by([&] { work_.unpack_result(in, total_); })) return false;
+  value_ = before->bytes;
   recalled_ = count_tasks(before->ranges);
   return true;
 }
@@ -177,11 +178,17 @@ void steal_run::act(steal::record const& /*a*/, cargo* /*with*/) {
   if (auto const bad = thrown_by([&] { recorder_->record(books_.statement_of(0)); })) fail(*bad);
 }
 
-// Debt 0 ends: its result is the run's.
+// Debt 0 ends: its result is the run's. It is packed for the other ranks while the run can still fail.
 void steal_run::act(steal::complete const& /*a*/, cargo* /*with*/) {
   if (books_.find(0) == nullptr) return;  // the run has failed meanwhile
   std::uint64_t tasks = 0;
-  if (auto const bad = thrown_by([&] { tasks = books_.complete(total_); })) return fail(*bad);
+  auto const bad = thrown_by([&] {
+    tasks = books_.complete(total_);
+    if (all_ranks() == 1) return;
+    bytes::put_raw(value_, list_hash_);
+    work_.pack_result(total_, value_);
+  });
+  if (bad) return fail(*bad);
   call_roll(&role::roll_call::close, role::outcome{.tasks = tasks});
 }
 
@@ -209,9 +216,8 @@ transport::packet steal_run::pack(int /*to*/, steal_message& m) {
                         },
                         [&](call_message const& call) {
                           auto const* const f = std::get_if<role::finish>(&call);
-                          if (f == nullptr || !has_result(f->how)) return;
-                          bytes::put_raw(out, list_hash_);
-                          work_.pack_result(total_, out);
+                          if (f != nullptr && has_result(f->how))
+                            out.insert(out.end(), value_.begin(), value_.end());
                         },
                         [](auto const&) {}},
              m);
@@ -459,6 +465,7 @@ report run_ring_steal(context& ctx, steal_work& work, schedule::stealing const& 
     throw;
   }
   if (auto const saved = run.close()) r.checkpoint = saved;
+  run.throw_if_left();
   return r;
 }
 

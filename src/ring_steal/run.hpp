@@ -102,7 +102,8 @@ class steal_run final : public protocol_run<steal_protocol> {
   } others_;                                // on the root
   std::vector<std::uint64_t> tasks_heard_;  // per rank, on the root
   std::uint64_t tasks_told_ = 0;
-  std::uint64_t list_hash_ = 0;  // of the tasks of an on_root source, if the call may run again
+  std::uint64_t list_hash_ = 0;   // of the tasks of an on_root source, if the call may run again
+  std::vector<std::byte> value_;  // on the root: what the other ranks get in the end, the hash and the total
 };
 
 }  // namespace skel::detail

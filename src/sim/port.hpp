@@ -115,6 +115,7 @@ class wires final : public transport::transport {
   [[nodiscard]] std::size_t unsent(int) const override { return 0; }
   [[nodiscard]] double now() const override;
   void wait(double seconds) override;
+  [[nodiscard]] bool any_time() const override { return false; }  // no rank serves between its calls
   [[nodiscard]] bool owns_time() const override { return true; }
   [[nodiscard]] std::optional<double> power() const override;
 

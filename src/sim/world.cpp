@@ -90,7 +90,7 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     context ctx = detail::context_access::make(engine);
     // Only the root prints a line: if it is lost, every survivor of a real run would print the same.
     auto const end = detail::run_body(ctx, [&](context& own) { return body(own), 0; });
-    int const code = engine->say_farewell(end, me.rank() == 0 ? options_.program : std::string());
+    int const code = engine->say_farewell(end, me.rank() == 0 ? options_.program : std::string()).value_or(0);
     if (me.rank() == 0) result_.exit_code = code;
   } catch (std::exception const&) {
     // The rank was killed, or the simulation has failed. On the root the exit code is still 1.

@@ -180,11 +180,9 @@ std::shared_ptr<void const> claim_directory(std::string const& directory, std::s
       auto const owner = read_claim(path).value_or(claim_state{});
       if (steady_clock::now() < begin + (is_lost(owner) ? last_breath_left_out : last_breath))
         std::this_thread::sleep_for(look_again);
-      else if (is_lost(owner))
-        ::unlink(path.c_str());  // it keeps the lock of a file without a name
-      else
+      else if (!is_lost(owner) || (::unlink(path.c_str()) != 0 && errno != ENOENT))
         refuse_claim(directory, object, owner.words);
-      continue;
+      continue;  // a lost owner keeps the lock of a file without a name
     }
     if (!is_at(file.value(), path)) continue;  // its owner has just ended
     auto const before = read_claim(path).value_or(claim_state{});

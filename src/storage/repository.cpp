@@ -10,6 +10,7 @@
 #include "skel/error.hpp"
 #include "storage/care.hpp"
 #include "storage/cipher.hpp"
+#include "storage/manifest.hpp"
 #include "storage/part_name.hpp"
 #include "storage/paths.hpp"
 
@@ -66,6 +67,8 @@ repository::repository(repository_options options, report_problem report, file_s
   for (auto& p : options_.places)
     while (p.directory.size() > 1 && p.directory.ends_with('/')) p.directory.pop_back();
   if (options_.places.empty()) throw usage_error("missing directories for checkpoints");
+  if (manifest::decode(manifest{options_.identity, {}, {}, {}}.encode()).identity != options_.identity)
+    throw usage_error("the program's name or version is not UTF-8");
   if (options_.keep == 0) throw usage_error("generations to keep: found 0, expected at least 1");
   check_writing(options_.block_size, options_.seal_with);
   std::ignore = shard_store(options_.places, report_, *files_);  // no directory twice
@@ -83,14 +86,19 @@ void repository::read_own(stored_generation const& from, std::uint32_t part, byt
       shard_store::check::all_hashes);
 }
 
-std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
+std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part,
+                                        std::vector<std::byte> memory) const {
   std::vector<stored_generation const*> chain{&from};
   while (chain.back()->plan.base != 0) {
     auto const* const g = chain.back();
     if (!g->base) throw error(detail::format("generation {}: {}", g->plan.generation, what_is_lost(*g)));
     chain.push_back(g->base.get());
   }
-  std::vector<std::byte> bytes;
+  std::uint64_t length = 0;
+  for (auto const* const g : chain) length += usable_part(options_, *g, part).object.content_length;
+  auto& bytes = memory;
+  bytes.clear();
+  bytes.reserve(length);
   for (auto const* const g : std::views::reverse(chain))
     here().store.get(
         usable_part(options_, *g, part),
@@ -99,7 +107,7 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
           return [&bytes](auto some) { bytes.insert(bytes.end(), some.begin(), some.end()); };
         },
         options_.seal_with);
-  return bytes;
+  return memory;
 }
 
 std::vector<stored_generation> repository::candidates() const {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "skel/detail/steered_book.hpp"
 
 namespace skel::detail {
 
@@ -13,9 +14,12 @@ call_description description(farm_work const& work, farm_traits const& t, std::s
   call_description d("farm");
   d.add("label", label)
       .add("tasks", t.tasks.value_or(0))
-      .add("source", t.payload() ? "on_root" : "replicated")
+      .add("source", t.steered     ? "steered"
+                     : t.payload() ? "on_root"
+                                   : "replicated")
       .add("sink", t.merged ? "reduced" : "of single results")
       .add_hidden("types", hash_text(work.types()));
+  if (t.steered) d.add("window of the source", *t.steered);
   add_values(d, "task function", work);
   return d;
 }
@@ -33,6 +37,8 @@ range_list renumbered(range_list const& ranges, Number const& number) {
 farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& traits,
                              checkpoint_options const& options, std::string const& label)
     : recorder(of, options, description(work, traits, label)), work_(work) {
+  if (traits.steered) book_ = work.feed()->book();
+  if (book_ != nullptr) book_->keep_journal();
   if (traits.merged) merged_.emplace([&work](auto& into, auto more) { work.merge_packed(into, more); });
   start([&](std::span<std::byte const> log) { read(log, traits); });
 }
@@ -46,6 +52,11 @@ void farm_recorder::read(std::span<std::byte const> log, farm_traits const& trai
     result_batch batch;
     batch.ranges = e.ranges;
     if (work_.reordered()) batch.ranges = renumbered(e.ranges, [&](task_id id) { return position_of[id]; });
+    if (book_ != nullptr) {
+      auto journal = e.results;
+      work_.skip_packed(count_tasks(e.ranges), journal);
+      book_->restore(count_tasks(e.ranges), journal);
+    }
     batch.packed = transport::packet::received({e.results.begin(), e.results.end()});
     batch.restored = true;
     restored_tasks_.insert(restored_tasks_.end(), batch.ranges.begin(), batch.ranges.end());
@@ -67,8 +78,17 @@ void farm_recorder::keep(range_list const& ranges, std::span<std::byte const> re
   changed();
   if (merged_)
     merged_->add(ranges, results);
-  else
+  else if (book_ == nullptr)
     log_.add(ranges, results);
+  else
+    log_.add(ranges, with_journal(results));
+}
+
+// What the state was asked for before it was told these results.
+std::span<std::byte const> farm_recorder::with_journal(std::span<std::byte const> results) {
+  packed_.assign(results.begin(), results.end());
+  book_->put_journal(packed_);
+  return packed_;
 }
 
 void farm_recorder::save_now(double now) {

@@ -31,9 +31,12 @@ class farm_recorder final : public recorder {
  private:
   void read(std::span<std::byte const> log, farm_traits const& traits);
   void keep(range_list const& ranges, std::span<std::byte const> results);
+  [[nodiscard]] std::span<std::byte const> with_journal(std::span<std::byte const> results);
   void save_now(double now) override;
 
   farm_work const& work_;
+  steered_book* book_ = nullptr;   // of a steered source
+  std::vector<std::byte> packed_;  // for with_journal(); kept for its memory
   std::optional<merged_log> merged_;
   result_log log_;
   std::vector<result_batch> restored_;

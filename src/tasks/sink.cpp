@@ -23,10 +23,10 @@ void farm_sink::push(result_batch batch, range_list const& accepted) {
   stage_.push(std::move(batch), accepted);
 }
 
-void farm_sink::push_left_out(task_id task) {
+void farm_sink::push_left_out(task_id task, task_failure why) {
   result_batch none;
   none.ranges = {{task, 1, 1}};
-  none.left_out = true;
+  none.left_out = std::make_unique<task_failure>(std::move(why));
   auto const all = none.ranges;
   stage_.push(std::move(none), all);
 }

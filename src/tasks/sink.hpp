@@ -30,11 +30,13 @@ class farm_sink {
   // --- under the engine's lock
   void push(result_batch batch, range_list const& accepted);
   [[nodiscard]] window_size const& window() const { return window_; }
-  /// An ordered sink passes over this task, which has no result.
-  void push_left_out(task_id task);
+  /// This task has no result: an ordered sink passes over it, and one that takes outcomes hears why.
+  void push_left_out(task_id task, task_failure why);
   /// Results of an earlier run go to the sink first.
   void push_restored();
   [[nodiscard]] bool waiting() const { return stage_.waiting(); }
+  /// Whether results wait, or a thread passes them to the sink.
+  [[nodiscard]] bool undelivered() const { return waiting() || busy_.test(); }
   using entries = std::vector<sink_stage::entry>;
   [[nodiscard]] entries take() { return stage_.take(); }
   /// Reuses the memory of `had` and of its messages: fresh pages cost more than reading into them.

@@ -22,7 +22,7 @@ void sink_stage::reuse(std::vector<entry>& had) {
 
 // Calls the sink for the first `count` results of `p` and advances p past them.
 void sink_stage::give(pending& p, std::uint64_t count) {
-  if (!p.batch->left_out) call_sink(p, count);
+  call_sink(p, count);
   p.index += count;
   p.range.take_front(count);
 }
@@ -32,7 +32,9 @@ void sink_stage::call_sink(pending& p, std::uint64_t count) {
   std::uint64_t done = 0;
   bool go_on = true;
   try {
-    if (p.batch->in_place)
+    if (p.batch->left_out)
+      go_on = work_.sink_failed(*p.batch->left_out);
+    else if (p.batch->in_place)
       done = count;
     else
       go_on = p.batch->local ? work_.sink_local(piece, done, p.index, *p.batch->local)
@@ -170,11 +172,15 @@ void sink_stage::deliver_in_order() {
 
 sink_stage::progress sink_stage::drain(std::span<entry> entries) {
   for (auto& e : entries) {
-    if (state_.error || state_.stop) break;
     try {
+      if (state_.error || state_.stop) {  // its results are recorded all the same
+        keep(e);
+        continue;
+      }
       route(e);
     } catch (std::exception const& error) {  // a result that cannot be decoded
-      state_.error.emplace(e.ranges.empty() ? 0 : e.ranges.front().first, error.what());
+      if (!state_.error && !state_.stop)
+        state_.error.emplace(e.ranges.empty() ? 0 : e.ranges.front().first, error.what());
     }
     if (ordered_) deliver_in_order();
   }

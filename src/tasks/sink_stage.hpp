@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "skel/detail/farm_work.hpp"
+#include "skel/report.hpp"
 #include "transport/packet.hpp"
 
 namespace skel::detail {
@@ -25,8 +26,8 @@ struct result_batch {
   std::unique_ptr<local_results> local;  // or as objects
   bool in_place = false;                 // or already where the sink would put them
   [[nodiscard]] bool is_packed() const { return !local && !in_place; }
-  bool restored = false;  // from an earlier run
-  bool left_out = false;  // there are no results: the sink passes over these tasks
+  bool restored = false;                     // from an earlier run
+  std::unique_ptr<task_failure> left_out{};  // there is no result of this one task
 };
 
 class sink_stage {

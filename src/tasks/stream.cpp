@@ -5,6 +5,7 @@
 
 #include "call/user_code.hpp"
 #include "skel/bytes.hpp"
+#include "skel/detail/steered_book.hpp"
 
 namespace skel::detail {
 
@@ -14,6 +15,7 @@ constexpr std::uint64_t most_ahead = 16384;  // most tasks pulled before they ar
 
 farm_stream::farm_stream(task_feed* source, bool is_root, std::uint64_t window, std::uint64_t bytes)
     : source_(source),
+      book_(source == nullptr ? nullptr : source->book()),
       is_root_(is_root),
       most_ahead_(std::min(window, most_ahead)),
       bytes_ahead_(bytes > 0 ? bytes : std::numeric_limits<std::uint64_t>::max()),
@@ -63,6 +65,13 @@ void farm_stream::fetch(task_range const& range, std::vector<task_payload>& to) 
   }
 }
 
+void farm_stream::put_back(task_id task, task_payload const& what) {
+  if (source_ == nullptr || is_root_) return;
+  auto const& bytes = what.bytes;
+  payloads_[task] = {std::make_shared<std::vector<std::byte> const>(bytes.begin(), bytes.end()), 0,
+                     bytes.size()};
+}
+
 std::unique_lock<std::mutex> farm_stream::turn() {
   if (!is_root_ || source_ == nullptr) return {};
   std::unique_lock mine(pulling_, std::try_to_lock);
@@ -70,10 +79,16 @@ std::unique_lock<std::mutex> farm_stream::turn() {
   return mine;
 }
 
-farm_stream::supply farm_stream::pull(std::uint64_t pooled, std::unique_lock<std::mutex>& engine) {
+bool farm_stream::due(std::uint64_t pooled, std::uint64_t idle) const {
+  return book_ == nullptr ? pooled * 2 <= ahead_ : book_->due(idle);
+}
+
+farm_stream::supply farm_stream::pull(std::uint64_t pooled, std::uint64_t idle,
+                                      std::unique_lock<std::mutex>& engine) {
   supply got;
   task_feed::pulled_tasks pulled;
-  got.error = thrown_by([&] { pulled = source_->pull(ahead_ - pooled, bytes_ahead_); });
+  got.error =
+      thrown_by([&] { pulled = source_->pull(book_ == nullptr ? ahead_ - pooled : idle, bytes_ahead_); });
   engine.lock();
   if (!got.error) got.error = thrown_by([&] { source_->accept_pulled(); });
   got.ended = pulled.ended;

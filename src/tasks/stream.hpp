@@ -37,6 +37,8 @@ class farm_stream {
   void pack(std::span<task_range const> ranges, std::vector<std::byte>& out);
   /// Replaces the content of `to` by the payloads of tasks that a thread is about to run.
   void fetch(task_range const& range, std::vector<task_payload>& to);
+  /// Keeps the payload of a task again, since the thread does not run it now.
+  void put_back(task_id task, task_payload const& what);
   /// Drops the payloads of recorded tasks.
   void forget(task_range const& range) {
     if (source_ != nullptr) source_->forget(range);
@@ -51,10 +53,13 @@ class farm_stream {
   };
   /// Held by the thread that pulls; not owned if another thread pulls or nothing is left to pull.
   [[nodiscard]] std::unique_lock<std::mutex> turn();
-  /// Whether fewer than half of the tasks that may be pulled ahead are left.
-  [[nodiscard]] bool due(std::uint64_t pooled) const { return pooled * 2 <= ahead_; }
+  /// The books of a steered source; null: it is another one.
+  [[nodiscard]] steered_book* book() const { return book_; }
+  /// Whether to pull: from a steered source for `idle` threads, from others if fewer than half of the tasks
+  /// that may be pulled ahead are left.
+  [[nodiscard]] bool due(std::uint64_t pooled, std::uint64_t idle) const;
   /// Pulls tasks, then accepts them under the lock `engine`.
-  [[nodiscard]] supply pull(std::uint64_t pooled, std::unique_lock<std::mutex>& engine);
+  [[nodiscard]] supply pull(std::uint64_t pooled, std::uint64_t idle, std::unique_lock<std::mutex>& engine);
 
  private:
   struct packed_task {
@@ -64,6 +69,7 @@ class farm_stream {
   };
 
   task_feed* source_;
+  steered_book* book_;
   bool is_root_;
   std::uint64_t most_ahead_, bytes_ahead_;
   std::uint64_t ahead_;  // most_ahead_, or fewer tasks if they take more than bytes_ahead_

@@ -5,13 +5,13 @@
 namespace skel::detail {
 
 void unsent_results::join(result_batch& to, result_batch& more) {
-  to.ranges.insert(to.ranges.end(), more.ranges.begin(), more.ranges.end());
   if (more.local) {
     work_.merge(*to.local, *more.local);
   } else if (!more.in_place) {
     auto const bytes = more.packed.bytes();
     to.packed.body().insert(to.packed.body().end(), bytes.begin(), bytes.end());
   }
+  to.ranges.insert(to.ranges.end(), more.ranges.begin(), more.ranges.end());
 }
 
 void unsent_results::add(result_batch batch) {
@@ -21,14 +21,19 @@ void unsent_results::add(result_batch batch) {
     batches_.push_back(std::move(batch));
     return;
   }
-  join(batches_.back(), batch);
+  try {
+    join(batches_.back(), batch);
+  } catch (...) {
+    clear();  // a merge that throws may have changed the value
+    throw;
+  }
   if (batch.is_packed()) engine_.wires().recycle(std::move(batch.packed).release());
 }
 
 result_batch unsent_results::take_packed() {
-  result_batch all = std::move(batches_.front());
-  for (std::size_t k = 1; k < batches_.size(); ++k) join(all, batches_[k]);
-  batches_.clear();
+  auto batches = std::exchange(batches_, {});
+  result_batch all = std::move(batches.front());
+  for (std::size_t k = 1; k < batches.size(); ++k) join(all, batches[k]);
   if (all.local) work_.pack_merged(*all.local, all.packed.body());
   return all;
 }

@@ -1,5 +1,6 @@
 #include "run.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -42,6 +43,7 @@ void team_farm_run::begin(std::unique_lock<std::mutex>& lock) {
   sink_.push_restored();
   if (root_role_ && setup_.traits.tasks) {
     lock.unlock();
+    std::ignore = thrown_by([&] { work_.make_places(); });  // as in farm_run
     auto const sizes = sizes_of(0, *setup_.traits.tasks);
     lock.lock();
     add_tasks(*setup_.traits.tasks, true, sizes);
@@ -127,26 +129,26 @@ void team_farm_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mut
   lock.lock();
 }
 
-void team_farm_run::idle_work() {
-  drain_sink();
-  supply();
-}
-
 // Called with the lock held, by whichever thread drives communication. Nothing can interrupt the task, but
 // its skeleton calls end when another rank of the team overruns first.
 void team_farm_run::watch_tasks(double t) {
   auto const limit = setup_.options.task.time_limit_seconds;
-  if (!limit || over_ || began_ == 0 || !member_.job()) return;
+  if (!limit || began_ == 0 || !member_.job()) return;
   auto const text = detail::format("it has run for longer than its time limit of {} s", *limit);
   if (overran_ == 0 && t - began_ > *limit) {
     overran_ = t;
-    tell(member_, &member::overran, text);
+    if (!over_) tell(member_, &member::overran, text);
   } else if (overran_ > 0 && t - overran_ > grace_seconds) {
     auto const id = static_cast<unsigned long long>(member_.job()->task.first);
     std::fprintf(stderr, "skel: rank %d: task %llu: %s, so this rank ends\n", rank_, id, text.c_str());
     if (!is_root()) std::raise(SIGKILL);  // as any loss of a rank
     end_process(rank_, 1);
   }
+}
+
+void team_farm_run::excuse(double seconds) {
+  if (began_ > 0) began_ = std::min(now(), began_ + seconds);
+  if (overran_ > 0) overran_ = std::min(now(), overran_ + seconds);
 }
 
 // --- source and sink

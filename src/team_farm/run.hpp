@@ -19,7 +19,6 @@ struct team_protocol {
   using message = role::team_message;
   using action = role::team_action;
   using send = role::team::send;
-  using leave_out = role::team::leave_out;
   using member = role::team_member;
   using root_role = role::team_root;
   using cargo = result_batch;
@@ -28,8 +27,6 @@ struct team_protocol {
 class team_farm_run final : public farm_call<team_protocol> {
  public:
   team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
-
-  void idle_work() override;
 
  private:
   friend class protocol_run<team_protocol>;
@@ -41,6 +38,7 @@ class team_farm_run final : public farm_call<team_protocol> {
   void enter_team(role::team::run const& job);
   void abandon(int because_of, std::string const& text);
   void watch_tasks(double t);
+  void excuse(double seconds);
   bool await_cancel(std::unique_lock<std::mutex>& lock);
 
   // --- source and sink
@@ -53,7 +51,7 @@ class team_farm_run final : public farm_call<team_protocol> {
   void add_tasks(std::uint64_t available, bool ended, wanted_sizes const& sizes);
   void before_sink() {}
   void after_sink() {}
-  void count() { roll_->count(root_role_->tasks().sunk(), root_role_->handed_out_again()); }
+  void count() { roll_->count(wanted_results(root_role_->tasks().sunk()), root_role_->handed_out_again()); }
   void add_tasks(farm_stream::supply const& got) {
     add_tasks(got.available, got.ended, sizes_of(root_role_->tasks().available(), got.available));
   }

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "farm/rooms.hpp"
 #include "farm/run.hpp"
 #include "run.hpp"
 
@@ -17,6 +18,7 @@ report run_to_the_end(Run& run) {
     throw;
   }
   run.sink().save_last();
+  run.throw_if_left();
   r.checkpoint = run.sink().checkpoint_costs();
   return r;
 }
@@ -28,7 +30,7 @@ report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_o
     team_farm_run run(ctx, work, policy, options);
     return run_to_the_end(run);
   }
-  farm_run run(ctx, work, policy, options);
+  farm_run run(ctx, work, policy, options, options.task.needs ? rooms_of_all(ctx) : task_rooms());
   auto r = run_to_the_end(run);
   run.finish(r);
   return r;

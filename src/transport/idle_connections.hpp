@@ -12,7 +12,7 @@
 
 namespace skel::transport {
 
-/// The connections of a rank to its neighbours, see connection_pairs(). The end of a process closes its end
+/// The connections of a rank to its neighbours, see neighbours_of(). The end of a process closes its end
 /// of them in order, so the neighbour learns of it after one network delay, for certain: a process that
 /// leaves on purpose says so before. A connection that breaks in another way proves nothing, and neither does
 /// the silence of a host that vanished.

@@ -46,10 +46,17 @@ class transport {
     bool failed = false;       ///< failed() names ranks for which it should not wait
     bool may_be_left = false;  ///< on rank 0: the ranks that it has lost may have gone on without it
     bool over = false;         ///< they have decided to, so that nothing more can come of this job
-    [[nodiscard]] bool any() const { return failed || may_be_left || over; }
+    bool may_restart = false;  ///< without rank 0, the others would
+    bool notes = false;        ///< take_notes() has some
+    [[nodiscard]] bool any() const { return failed || may_be_left || over || notes; }
   };
   /// Does what is due, apart from messages. Called often.
   virtual news look(double /*now*/) { return {}; }
+  /// Sends what the rank is to know in later attempts, too, and whatever attempt it works in now. It is lost
+  /// if there are none.
+  virtual void send_note(int /*to*/, packet const& /*note*/) {}
+  /// Notes that have come; -1: from a rank that this attempt is without.
+  [[nodiscard]] virtual std::vector<arrival> take_notes() { return {}; }
   /// Whether the process of a rank is known to have ended; for certain, unlike failed().
   [[nodiscard]] virtual bool has_ended(int /*rank_in_job*/) const { return false; }
   /// The same, if ranks on other hosts have noticed it.

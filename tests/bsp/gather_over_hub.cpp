@@ -1,5 +1,5 @@
-// The parts of a bsp on the root and on all ranks. After losses there is never another result, nor a shorter
-// one.
+// The parts of a bsp, or a value of each rank, on the root and on all ranks. After losses there is never
+// another result of a bsp, nor a shorter one.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace tutorial {
 #define main stencil_main
-#include "../../examples/tutorial/stencil.cpp"
+#include "../../examples/tutorial/stencil.cpp"  // NOLINT(bugprone-suspicious-include): its program is tested here
 #undef main
 }  // namespace tutorial
 
@@ -212,9 +212,12 @@ TEST_CASE("a part that the root has may lose its rank") {
 }
 
 TEST_CASE("a run whose part is lost is repeated, from its checkpoint if there is one") {
-  for (bool const saves : {false, true}) {
-    INFO(saves);
-    store const where;
+  enum class checkpoints : std::uint8_t { none, left, lost };  // with a rank's disk
+  for (auto const kept : {checkpoints::none, checkpoints::left, checkpoints::lost}) {
+    bool const saves = kept != checkpoints::none;
+    CAPTURE(static_cast<int>(kept));
+    store const where(4);
+    auto const* const code = kept == checkpoints::lost ? "parity:4" : "ida:2,2";
     hub::job job(4, 1);
     std::atomic<bool> ended{false}, killed{false};
     std::atomic<std::uint64_t> least_after{99};
@@ -235,7 +238,7 @@ TEST_CASE("a run whose part is lost is repeated, from its checkpoint if there is
     parts_of_numbered parts;
     skel::report report;
     job.run([&](skel::context& ctx) {
-      auto const r = skel::gather(ctx, p, saves ? where.options(false) : skel::bsp_options{});
+      auto const r = skel::gather(ctx, p, saves ? where.options(false, code) : skel::bsp_options{});
       if (!ctx.is_root()) return;
       parts = r.value;
       report = r.report;
@@ -243,7 +246,7 @@ TEST_CASE("a run whose part is lost is repeated, from its checkpoint if there is
     for (int const r : {0, 1, 3}) CHECK(job.error(r).empty());
     CHECK(killed);
     CHECK(complete(parts, 3));
-    CHECK((least_after > 0) == saves);
+    CHECK((least_after > 0) == (kept == checkpoints::left));
     CHECK(report.part.value().ranks == std::vector{0, 1, 3});
   }
 }
@@ -302,6 +305,68 @@ TEST_CASE("an exception while a part is packed or unpacked is thrown on every ra
         throw;
       }
     });
+    all_threw(job, {0, 1, 2}, "no luck");
+  }
+}
+
+TEST_CASE("a value of each rank arrives at the index of its rank, on the root or on all ranks") {
+  struct plain {
+    int rank = 0;
+    std::string text;
+    bool operator==(plain const&) const = default;
+  };
+  for (int const ranks : {1, 2, 3, 40}) {
+    INFO(ranks);
+    std::vector<std::optional<plain>> every;
+    for (int r = 0; r < ranks; ++r) every.push_back(plain{r, std::string(static_cast<std::size_t>(r), 'x')});
+    std::atomic<int> right{0};
+    hub::job job(ranks, 1);
+    job.run_well([&](skel::context& ctx) {
+      auto const mine = plain{ctx.rank(), std::string(static_cast<std::size_t>(ctx.rank()), 'x')};
+      auto const on_root = skel::gather(ctx, mine);
+      auto const again = skel::gather(ctx, 7);
+      auto const on_all = skel::all_gather(ctx, mine);
+      if (on_root.has_value() == ctx.is_root() && again.has_value() == ctx.is_root() && on_all == every)
+        ++right;
+      if (ctx.is_root() && on_root == every && again->size() == every.size() && again->back() == 7) ++right;
+    });
+    CHECK(right == ranks + 1);
+  }
+}
+
+TEST_CASE("the values of lost ranks are empty, and the others have the same on all ranks") {
+  for (bool const before : {true, false}) {
+    INFO((before ? "before" : "while it packs its value"));
+    hub::job job(4, 1);
+    if (before) job.kill(2);
+    watched::by const hook(
+        [&](int rank) {
+          if (rank == 2) job.kill(2);
+        },
+        [](int) {});
+    std::atomic<int> right{0};
+    job.run([&](skel::context& ctx) {
+      auto const all = skel::all_gather(ctx, watched{ctx.rank()});
+      bool good = all && all->size() == 4 && !all->at(2);
+      for (std::size_t const r : {0U, 1U, 3U})
+        good = good && all->at(r) && all->at(r)->part == static_cast<int>(r);
+      if (good) ++right;
+    });
+    for (int const r : {0, 1, 3}) CHECK(job.error(r).empty());
+    CHECK(right == 3);
+  }
+}
+
+TEST_CASE("an exception while a value is packed or unpacked is thrown on every rank") {
+  for (bool const packing : {true, false}) {
+    auto const bad = [](int rank) {
+      if (rank == 1) throw std::runtime_error("no luck");
+    };
+    auto const good = [](int) {};
+    watched::by const hook(packing ? std::function<void(int)>(bad) : good,
+                           packing ? std::function<void(int)>(good) : bad);
+    hub::job job(3, 1);
+    job.run([&](skel::context& ctx) { static_cast<void>(skel::gather(ctx, watched{ctx.rank()})); });
     all_threw(job, {0, 1, 2}, "no luck");
   }
 }

@@ -39,7 +39,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f) { open_store(); }
 std::vector<bsp_generation> world::restorable() const {
   std::vector<bsp_generation> all;
   for (auto const& [number, g] : store_)
-    if (g.whole()) all.push_back({number, g.parts});
+    if (g.whole()) all.push_back({number, g.parts, {}, g.stamp});
   std::reverse(all.begin(), all.end());
   return all;
 }
@@ -50,7 +50,7 @@ void world::open_store() {
   resumes_ = !known_.empty();
   auto const ranks = static_cast<int>(nodes_.size());
   auto const newest = store_.empty() ? 0 : store_.rbegin()->first;
-  at(0).root = role::bsp_root({0, ranks, scenario_->splits, scenario_->neighbours, 7, newest, known_,
+  at(0).root = role::bsp_root({0, ranks, scenario_->splits, scenario_->neighbours, stamp(), newest, known_,
                                scenario_->max_losses, scenario_->every > 0});
   for (int r = 0; r < ranks; ++r) at(r).role = role::bsp_member({r, 0, call_hash(r), scenario_->neighbours});
   committing_.reset();
@@ -390,6 +390,7 @@ void world::load(int rank, restore const& r, role::bsp_actions& list) {
     return;
   }
   auto const& g = found->second;
+  require(r.stamp == g.stamp, "a generation of another job is restored");
   require(scenario_->splits || !all, "a state that cannot be split is restored on another number of ranks");
   if (all) {
     values cells;
@@ -415,6 +416,7 @@ void world::write(int rank, bool well) {
     require(g.stored.emplace(what.place, content).second, "a part is written twice");
     require(g.stored.begin()->second.step == content.step, "parts of different supersteps");
     g.parts = what.parts;
+    g.stamp = what.stamp;
     if (g.whole()) ever_whole_.insert(what.generation);
     if (what.parts == 1) remove_old(what.generation);
   }

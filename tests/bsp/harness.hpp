@@ -106,6 +106,7 @@ struct node : harness_common::peer_node {
 
 struct stored_generation {
   std::uint32_t parts = 0;
+  std::uint64_t stamp = 0;
   std::map<std::uint32_t, part> stored{};
   std::set<std::uint32_t> damaged{};
   [[nodiscard]] bool whole() const { return parts > 0 && stored.size() == parts; }
@@ -196,6 +197,9 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void write(int rank, bool well);
   void end_commit(std::uint64_t how);
   void remove_old(std::uint64_t newest);
+
+  // Of this job: those of earlier ones may have the same numbers.
+  [[nodiscard]] std::uint64_t stamp() const { return 7 + static_cast<std::uint64_t>(reruns_); }
 
   std::map<std::uint64_t, stored_generation> store_;
   std::set<std::uint64_t> ever_whole_;

@@ -74,6 +74,14 @@ std::vector<named_fault<mutation>> const faults{
              r->generation = 0;
        };
      }},
+    {"a state of another job is restored",
+     [](auto& m) {
+       m.wanted = [](auto& list) {
+         for (auto& a : list)
+           if (auto* const r = std::get_if<act::restore>(&a); r != nullptr && r->generation != 0)
+             r->stamp = 0;
+       };
+     }},
     {"a superstep is not computed", [](auto& m) { drop_nth<act::compute>(m, 2); }},
     {"a superstep is computed twice", [](auto& m) { twice<act::compute>(m, 2); }},
     {"a superstep is skipped", [](auto& m) { alter<act::compute>(m, 3, [](auto& c) { ++c.step; }); }},

@@ -44,7 +44,8 @@ struct counting {
   using state = values;
   using message = values;
   std::string where;
-  int ranks = 1;  // number of ranks before any loss
+  int ranks = 1;      // number of ranks before any loss
+  std::string store;  // of `where` "split"
 
   [[nodiscard]] state begin(int rank, int size) const {
     last_cell_kills("begin", rank, size);
@@ -61,7 +62,7 @@ struct counting {
         now.size() > ranks - 2)
       test::die();
     if (where == "split" && now.size() == ranks && now.rank() == now.size() - 1 && n == poison) {
-      std::this_thread::sleep_for(200ms);  // gives time to commit a checkpoint
+      test::wait_for_results_in(store);
       test::die();
     }
     if (n > rounds) {
@@ -159,7 +160,7 @@ int main(int argc, char** argv) {
     auto const run = [&](std::string const& deadly) {
       skel::bsp_options options;
       if (argc == 4) options.checkpoint = test::saving_to(argv[3], "only");
-      auto const r = skel::bsp(ctx, counting{deadly, ctx.size()}, options);
+      auto const r = skel::bsp(ctx, counting{deadly, ctx.size(), argc == 4 ? argv[3] : ""}, options);
       if (ctx.is_root()) test::say_losses(r.value == expected(), r.report);
     };
     if (afterwards == "escape") return run(where);

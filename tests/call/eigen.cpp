@@ -11,17 +11,11 @@
 
 #include "farm/over_hub.hpp"
 #include "skel/skel.hpp"
+#include "values.hpp"
 
 namespace {
 
-template <class T>
-std::vector<std::byte> packed(T const& value) {
-  std::vector<std::byte> bytes{std::byte{42}};  // what was there before stays
-  skel::pack(value, bytes);
-  CHECK(bytes[0] == std::byte{42});
-  bytes.erase(bytes.begin());
-  return bytes;
-}
+using test::packed;
 
 template <class T>
 T travelled(T const& value) {

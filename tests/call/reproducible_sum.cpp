@@ -11,13 +11,13 @@
 
 #include "farm/over_hub.hpp"
 #include "skel/skel.hpp"
+#include "values.hpp"
 
 namespace {
 
 using boost::multiprecision::cpp_int;
 using numbers = std::vector<double>;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+using test::infinity, test::nan_value;
 
 // The terms' sum in units of 2^-1074, rounded by hand: independent of the accumulator's digits.
 template <class T>
@@ -45,7 +45,7 @@ T exact(std::vector<T> const& terms) {
 
 template <class T>
 bool same_bits(T a, T b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
+  return std::memcmp(&a, &b, sizeof a) == 0;  // NOLINT(bugprone-suspicious-memory-comparison): zeros, NaN
 }
 
 template <class T>

@@ -1,6 +1,9 @@
 // Teams: contexts over a subset of another context's ranks, several at a time, with losses.
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <thread>
+#include <tuple>
 #include <utility>
 
 #include "farm/over_hub.hpp"
@@ -161,6 +164,51 @@ TEST_CASE("a call inside a task works on a team of that rank alone") {
   CHECK(got == all);
 }
 
+TEST_CASE("a sink makes calls on a team of its rank, also while all threads are inside tasks") {
+  for (int const ranks : {1, 2}) {
+    hub::job job(ranks);
+    std::uint64_t got = 0;
+    job.run_well([&](skel::context& ctx) {
+      auto alone = ctx.team({ctx.rank()});
+      auto const task = [](std::uint64_t i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        return i;
+      };
+      skel::farm(ctx, skel::indices(40), task,
+                 [&](skel::task_id, std::uint64_t i) { got += farmed(alone, i); });
+    });
+    std::uint64_t all = 0;
+    for (std::uint64_t i = 0; i < 40; ++i) all += expected_sum(i);
+    CHECK(got == all);
+  }
+}
+
+TEST_CASE("a merge makes no calls, also not on a team") {
+  hub::job job(2);
+  job.run([&](skel::context& ctx) {
+    auto alone = ctx.team({ctx.rank()});
+    std::uint64_t total = 0;
+    auto const refused = [&](auto const& call) {
+      auto const merge = [&](std::uint64_t a, std::uint64_t b) {
+        call();
+        return a + b;
+      };
+      try {
+        skel::farm(ctx, skel::indices(100), slow_work, skel::schedule::first_come{},
+                   skel::reduced(total, merge), {.results = skel::results::concentrated()});
+      } catch (skel::error const& bad) {
+        if (std::string(bad.what()).find("a skeleton call inside a merge") != std::string::npos) return;
+        throw;
+      }
+      throw std::runtime_error("nothing was thrown");
+    };
+    refused([&] { farmed(alone, 1); });
+    refused([&] { alone.require_same("a value", "1"); });
+    refused([&] { static_cast<void>(ctx.team({ctx.rank()})); });
+  });
+  for (int rank : {0, 1}) CHECK(job.error(rank).empty());
+}
+
 TEST_CASE("a team survives the loss of any rank but its root; other teams are not affected") {
   for (int const lost : {1, 2, 3}) {  // 2 is the root of the second team
     CAPTURE(lost);
@@ -240,4 +288,35 @@ TEST_CASE("ranks of one process count the ranks of their host") {
   apart.run_well([](skel::context& ctx) {
     if (ctx.local_rank() != 0 || ctx.local_size() != 1) throw std::runtime_error("a host each");
   });
+}
+
+TEST_CASE("a split without a rank that was thought lost is no mistake of that rank") {
+  hub::job job(3, 1);
+  std::atomic<int> split = 0;
+  std::atomic<bool> late = false;
+  job.run([&](skel::context& ctx) {
+    if (ctx.is_root()) job.suspect(2);
+    if (ctx.rank() < 2) {
+      auto team = ctx.split(0);
+      ++split;
+      auto const wait = [&](std::uint64_t i) {  // the root answers messages meanwhile
+        while (!late) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return i;
+      };
+      skel::farm(team, skel::indices(2), wait, [](skel::task_id, std::uint64_t) {});
+      return;
+    }
+    while (split < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    job.heartbeat(2);
+    try {
+      std::ignore = ctx.split(0);
+    } catch (...) {
+      late = true;
+      throw;
+    }
+  });
+  CHECK(job.error(0).empty());
+  CHECK(job.error(1).empty());
+  hub::check_thrown<skel::lost_rank_error>(job, 2);
+  CHECK(job.error(2) == "split: rank 2 was thought lost, and the others have gone on without it");
 }

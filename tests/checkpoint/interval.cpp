@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -80,6 +81,7 @@ TEST_CASE("the adaptive interval wastes at most 5 % more than the best fixed one
     if (sum(w) < best) best = sum(w), at = every;
     for (std::size_t i = 0; i < w.size(); ++i) best_of_seed[i] = std::min(best_of_seed[i], w[i]);
   }
+  std::printf("| %g | %g ", shape, cost);        // a row of docs/measurements/checkpoint.md
   for (double const error : {0.25, 1.0, 4.0}) {  // of the guess
     checkpoint_options adaptive;
     adaptive.mean_seconds_between_failures = error * mean;
@@ -87,7 +89,9 @@ TEST_CASE("the adaptive interval wastes at most 5 % more than the best fixed one
     CAPTURE(shape, cost, error, at, w / best, w / sum(best_of_seed));
     CHECK(w <= 1.05 * best);
     CHECK(w <= 1.05 * sum(best_of_seed));
+    std::printf("| %.2f %% ", 5 * w);
   }
+  std::printf("| %.0f s | %.2f %% |\n", at, 5 * best);
 }
 
 TEST_CASE("an interval follows the cost, the given rate of failures and the observed one") {

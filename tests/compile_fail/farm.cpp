@@ -1,5 +1,6 @@
 // Sources, task functions and sinks of a farm.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,12 @@ void bool_sink(skel::context& ctx) {
   run(ctx, one, [](skel::task_id, int x) { return MISTAKE(x == 3 ? flow::stop : flow::go_on, x == 3); });
 }
 
+// A callable holds nothing that could be sent.
+// error: skel::everywhere: the sink is skel::into(results) or skel::reduced(total)
+void everywhere_to_callable(skel::context& ctx, std::vector<int>& all) {
+  run(ctx, one, skel::everywhere(MISTAKE(skel::into(all), [](skel::task_id, int) {})));
+}
+
 // The ranks' partial sums would still have the result's type.
 // error: skel::farm: the total of a reduced sink must have the type that the task function returns
 void reduced_to_other_type(skel::context& ctx) {
@@ -137,6 +144,49 @@ void inexact_merge(skel::context& ctx) {
   run(
       ctx, [](std::uint64_t) { return number{1}; },
       skel::reduced(total, [](number a, number b) { return a + b; }));
+}
+
+struct told {
+  int asked = 0;
+  double sum = 0;
+  std::optional<std::vector<double>> ask(std::uint64_t) {
+    return asked++ > 0 ? std::nullopt : std::optional(std::vector{0.75});
+  }
+};
+
+// The state would hear of 0 instead of 0.75.
+// error: skel::farm: a parameter of tell() of a steered source cannot hold every value
+void narrow_tell(skel::context& ctx) {
+  struct state : told {
+    void tell(skel::task_id, double, MISTAKE(double, int) y) { sum += y; }
+  } mine;
+  skel::farm(
+      ctx, skel::steered(mine), [](double x) { return x; }, skel::discard);
+}
+
+// false would not end the run.
+// error: skel::farm: tell() of a steered source must return void or skel::results::flow
+void bool_of_tell(skel::context& ctx) {
+  struct state : told {
+    MISTAKE(skel::results::flow, bool) tell(skel::task_id, double, double) {
+      return MISTAKE(skel::results::flow::go_on, true);
+    }
+  } mine;
+  skel::farm(
+      ctx, skel::steered(mine), [](double x) { return x; }, skel::discard);
+}
+
+// A type that cannot be sent, to which results convert.
+// error: skel::everywhere: the vector or total cannot be sent to the other ranks
+void everywhere_unsent(skel::context& ctx) {
+  struct local {
+    local(int n = 0) : at(nullptr), value(n) {}
+    void* at;
+    int value;
+    virtual ~local() = default;
+  };
+  std::vector<MISTAKE(int, local)> all;
+  run(ctx, one, skel::everywhere(skel::into(all)));
 }
 
 }  // namespace farm

@@ -44,7 +44,7 @@ struct reading {
 };
 void serialize_without_header(skel::context& ctx) { return_it<reading>(ctx); }
 
-// error: skel::farm: the task type of an on_root source cannot be sent.
+// error: skel::farm: the task type of an on_root or steered source cannot be sent.
 void task_not_sendable(skel::context& ctx) { send_it<MISTAKE(int, std::shared_ptr<int>)>(ctx); }
 
 // Fields that are partly in a base class.

@@ -32,6 +32,7 @@ expect 2 'skel-components: bad.txt:2: expected a node number, found "two"' bad.t
 expect 2 'skel-components: none.txt: No such file or directory' none.txt
 expect 2 'expected one graph' --threads 1
 expect 2 'expected one graph' g.txt --sweep
+expect 2 'skel-components: --sweep: expected no -o, --verify' --sweep --verify
 expect 2 'unknown extension' g.txt -o labels.png
 # Parts of the labels are not a solution: --help does not offer that kind, and the error gives the
 # reason.

@@ -141,6 +141,34 @@ TEST_CASE("one rank's host alone can have a place") {
   });
 }
 
+TEST_CASE("the root's disk takes the place of that of a lost rank") {
+  test::temporary_directory const root;
+  auto const options = at({"rank:1:" + root.file("%h")});
+  hub::job job(3);
+  on_root(job, [&](auto& e) {
+    job.kill(1);
+    auto const s = find_places(e.disks(), options);
+    CHECK(s.places == std::vector{skel::storage::place{"host0:" + root.file("host0"), "host0", false}});
+    CHECK(s.warning == "rank 1 is lost, and with its disk all checkpoints: rank 0 stores the next ones");
+  });
+}
+
+TEST_CASE("a rank that has lost the root, and with it the store's only disk, says the former") {
+  test::temporary_directory const root;
+  for (std::string const n : {"0", "1"}) {
+    hub::job job(3);
+    job.run([&](skel::context& ctx) {
+      if (ctx.rank() != 2) return;
+      for (int const lost : {0, 1}) job.suspect(2, lost);
+      auto& e = skel::detail::context_access::engine_of(ctx);
+      std::ignore = find_places(e.disks(), at({"rank:" + n + ":" + root.file("%h")}));
+    });
+    REQUIRE(job.exception(2));
+    CHECK_THROWS_AS(std::rethrow_exception(job.exception(2)), skel::lost_rank_error);
+    CHECK(job.error(2) == "lost the root (rank 0)");
+  }
+}
+
 TEST_CASE("a file on another rank's host has the bytes that were written, for any length") {
   test::temporary_directory const root;
   hub::job job(2);
@@ -470,10 +498,18 @@ TEST_CASE("malformed requests are refused") {
   std::vector<std::byte> unknown(bytes.begin(), bytes.end());
   unknown[2] = std::byte{200};
   CHECK_THROWS_AS(decode_request(unknown), skel::protocol_error);
-  auto const answer = encode(9, disk_answer{.error = "no", .seconds = 1.5, .content = some_bytes(3)});
+  auto const answer = encode(
+      9, disk_answer{
+             .error = "no", .seconds = 1.5, .content = skel::transport::packet::received(some_bytes(3))});
+  auto const front_of_answer = [&](std::size_t n) {
+    auto const front = answer.bytes().first(n);
+    return skel::transport::packet::received({front.begin(), front.end()});
+  };
   for (std::size_t n = 0; n < answer.size(); ++n)
-    CHECK_THROWS_AS(decode_answer(answer.bytes().first(n)), skel::protocol_error);
-  CHECK(decode_answer(answer.bytes()).second.error == "no");
+    CHECK_THROWS_AS(decode_answer(front_of_answer(n)), skel::protocol_error);
+  CHECK(decode_answer(front_of_answer(answer.size())).second.error == "no");
+  CHECK(std::ranges::equal(decode_answer(front_of_answer(answer.size())).second.content.bytes(),
+                           some_bytes(3)));
   auto const use = encode(skel::storage::disk_use{1.5, 300});
   CHECK(decode_use(use).load == 1.5);
   CHECK(decode_use(use).free == 300);

@@ -80,6 +80,14 @@ struct threaded_sum {
   }
 };
 
+// Divides further until a problem is small, which any compute thread of a rank then solves.
+struct small_sum : threaded_sum {
+  bool small(problem const& p) const { return p.size() <= 10; }
+  solution solve(problem const& p, unsigned threads) const {
+    return threads == 1 ? std::accumulate(p.begin(), p.end(), 0L) : -1;
+  }
+};
+
 auto const on_root_numbers = [](numbers const& all) { return skel::on_root([&all] { return all; }); };
 
 }  // namespace
@@ -157,6 +165,20 @@ TEST_CASE("a job whose solve has threads of its own is called by one thread per 
     });
     for (auto const& mine : callers) CHECK(mine.size() == 1);
   }
+}
+
+TEST_CASE("a job that knows small problems solves each with one thread") {
+  hub::job job(2, 3);
+  std::mutex guard;
+  std::set<std::thread::id> callers;
+  std::vector<int> numbers(1000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  job.run_well([&](skel::context& ctx) {
+    small_sum const sum{{&guard, &callers}};
+    auto const r =
+        skel::divide_and_conquer(ctx, skel::replicated_problem(numbers), sum, skel::division::hypercube{});
+    if (*r.value != 499500) throw std::runtime_error("solve was given more than one thread");
+  });
 }
 
 TEST_CASE("the report has the time of each phase on each level") {

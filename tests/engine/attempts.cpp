@@ -222,21 +222,27 @@ TEST_CASE("a silent root is left by a majority, and a minority gives up") {
     CAPTURE(dead);
     job j(5, true, false);
     outcome last;
-    std::atomic<int> deaths{0};
+    std::atomic<int> about_to_end{0};
+    std::atomic<bool> ending{false};
     j.run([&](skel::context& ctx, int rank) {
       std::uint64_t sum = 0, heard = 0;
       auto const attempt = ctx.attempt();
       auto const report = skel::farm(
           ctx, skel::indices(tasks),
           [&, attempt, rank](std::uint64_t i) {
-            if (attempt == 1 && rank > 0 && rank < dead && deaths > 0) j.end(rank);
+            if (attempt == 1 && rank > 0 && rank < dead) {
+              ++about_to_end;
+              while (!ending) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              j.end(rank);
+            }
             return work(i);
           },
           skel::schedule::adaptive{},
           [&](skel::task_id, std::uint64_t x) {
             sum += x;
             if (++heard == 100 && attempt == 1) {
-              deaths = 1;
+              while (about_to_end < dead - 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              ending = true;
               j.end(rank);
             }
           });
@@ -447,7 +453,7 @@ TEST_CASE("a root that was left out gives its successor no sign of life when it 
   };
   net->cut_before(1);
   for (int const r : {1, 2}) ranks[static_cast<std::size_t>(r)]->lost(0, true);
-  auto const decided = [&](std::size_t r) { return ranks[r]->agreement().next().has_value(); };
+  auto const decided = [&](std::size_t r) { return ranks[r]->over(); };
   for (int i = 0; i < 5000 && !(decided(1) && decided(2)); ++i)
     for (int const r : {1, 2}) drive(r);
   REQUIRE(ranks[1]->enter_next());
@@ -458,6 +464,73 @@ TEST_CASE("a root that was left out gives its successor no sign of life when it 
     for (int const r : {0, 1, 2}) drive(r);
   CHECK(decided(0));
   CHECK(from_root == 0);
+}
+
+TEST_CASE("a rank hears of a decision from the others, if the rank that announced it died") {
+  auto const net = std::make_shared<hub::network>(5);
+  std::vector<std::shared_ptr<skel::detail::job_wires>> ranks;
+  ranks.reserve(5);
+  for (int r = 0; r < 5; ++r)
+    ranks.push_back(
+        std::make_shared<skel::detail::job_wires>(std::make_unique<hub::transport>(net, r), 0.2, true));
+  auto const drive = [&](std::vector<std::size_t> const& which) {
+    for (auto const r : which) {
+      ranks[r]->look(ranks[r]->carrier().now());
+      while (ranks[r]->receive()) continue;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  net->kill(0);
+  for (std::size_t const r : {1U, 2U, 3U, 4U}) ranks[r]->lost(0, true);
+  for (int i = 0; i < 5000 && !ranks[1]->over(); ++i) drive({4, 3, 2, 1});
+  for (int i = 0; i < 5000 && !(ranks[2]->over() && ranks[3]->over()); ++i) drive({2, 3});
+  REQUIRE_FALSE(ranks[4]->over());
+  net->kill(1);  // with its word to rank 4
+  for (std::size_t const r : {2U, 3U}) {
+    REQUIRE(ranks[r]->enter_next());
+    ranks[r]->lost(1, true);
+  }
+  for (int i = 0; i < 5000 && !(ranks[2]->over() && ranks[4]->over()); ++i) drive({2, 3, 4});
+  for (std::size_t const r : {2U, 4U}) {
+    REQUIRE(ranks[r]->enter_next());
+    CHECK(ranks[r]->now().number == 3);
+    CHECK(ranks[r]->now().members == std::vector{2, 3, 4});
+  }
+}
+
+TEST_CASE("a rank inside a task helps to agree when the next root is lost, too") {
+  auto const net = std::make_shared<hub::network>(4);
+  std::vector<std::shared_ptr<skel::detail::job_wires>> ranks;
+  ranks.reserve(4);
+  for (int r = 0; r < 4; ++r)
+    ranks.push_back(
+        std::make_shared<skel::detail::job_wires>(std::make_unique<hub::transport>(net, r), 0.2, true));
+  auto const drive_until_over = [&](std::vector<std::size_t> const& which, std::size_t last) {
+    for (int i = 0; i < 5000 && !ranks[last]->over(); ++i) {
+      for (auto const r : which) {
+        ranks[r]->look(ranks[r]->carrier().now());
+        while (ranks[r]->receive()) continue;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  net->cut_before(1);
+  for (std::size_t const r : {1U, 2U, 3U}) ranks[r]->lost(0, true);
+  for (std::size_t const last : {1U, 2U, 3U}) drive_until_over({1, 2, 3}, last);
+  REQUIRE(ranks[1]->enter_next());
+  REQUIRE(ranks[2]->enter_next());  // rank 3 is inside a task
+  net->cut_before(2);
+  ranks[2]->lost(1, true);
+  CHECK(!ranks[2]->over());
+  drive_until_over({2, 3}, 2);
+  drive_until_over({2, 3}, 3);
+  REQUIRE(ranks[2]->over());
+  REQUIRE(ranks[2]->enter_next());
+  REQUIRE(ranks[3]->enter_next());
+  for (std::size_t const r : {2U, 3U}) {
+    CHECK(ranks[r]->now().number == 3);
+    CHECK(ranks[r]->now().members == std::vector{2, 3});
+  }
 }
 
 namespace {
@@ -553,4 +626,34 @@ TEST_CASE("values of calls that are complete are not computed again") {
         CHECK((sorts == 0) == recalled);
         CHECK(restored == (recalled ? 256U + 256U + 1U : 0U));
       }
+}
+
+TEST_CASE("a context that the body has kept is refused in the next attempt, and disturbs it in nothing") {
+  job j(3);
+  outcome last;
+  std::array<std::optional<skel::context>, 3> kept;
+  std::array<std::string, 3> refusals;
+  std::string const refusal = "a context of an earlier attempt: make it anew from that of the body";
+  j.run([&](skel::context& ctx, int rank) {
+    auto& mine = kept.at(static_cast<std::size_t>(rank));
+    auto const attempt = ctx.attempt();
+    if (attempt == 1) mine = ctx.team({ctx.rank()});
+    std::uint64_t sum = 0, heard = 0;
+    auto const [report] = skel::farm(ctx, skel::indices(tasks), work, skel::schedule::adaptive{},
+                                     [&](skel::task_id, std::uint64_t x) {
+                                       sum += x;
+                                       if (++heard == 100 && attempt == 1) j.end(rank);
+                                     });
+    if (ctx.is_root()) last.set(ctx, rank, sum, report);
+    if (attempt == 1) return;
+    auto later = mine->team({0});
+    for (auto* const old : {&*mine, &later}) try {
+        skel::farm(*old, skel::indices(1), work, [](skel::task_id, std::uint64_t) {});
+      } catch (skel::usage_error const& bad) {
+        refusals.at(static_cast<std::size_t>(rank)) += bad.what();
+      }
+  });
+  CHECK(last.attempt == 2);
+  CHECK(last.sum == sum_of(tasks));
+  for (std::size_t const r : {1U, 2U}) CHECK(refusals.at(r) == refusal + refusal);
 }

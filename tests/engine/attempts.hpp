@@ -90,8 +90,8 @@ class job {
     };
     static constexpr double patience = 0.5;
     auto const wires = std::make_shared<skel::detail::job_wires>(
-        std::make_unique<hub::transport>(net_, r), patience, restarts_, ended(certain_ && !watcher),
-        ended(watcher == r));
+        std::make_unique<hub::transport>(net_, r), patience, restarts_,
+        skel::detail::ended_processes(ended(certain_ && !watcher), ended(watcher == r)));
     auto const make = [this, r](std::unique_ptr<skel::transport::transport> carrier) {
       skel::context_options options;
       options.threads = 1;

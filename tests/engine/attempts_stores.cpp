@@ -19,6 +19,7 @@
 #include "bsp/over_hub.hpp"
 #include "catch.hpp"
 #include "disks/store_of_three.hpp"
+#include "mpi/saving.hpp"
 #include "ring_steal/over_hub.hpp"
 #include "skel/skel.hpp"
 
@@ -52,22 +53,6 @@ struct outcome {
 
 void begin(skel::context const& ctx) { attempt_here = ctx.attempt(); }
 
-// Until a generation after the first, which is saved before any task begins, is committed.
-void wait_for_results_in(test::temporary_directory const& root) {
-  auto const is_one = [](auto const& f) {
-    auto const name = f.path().filename().string();
-    return name.starts_with("manifest.") && !name.starts_with("manifest.1.");
-  };
-  auto const there = [&] {
-    std::error_code vanished;  // files do, meanwhile
-    for (auto f = std::filesystem::recursive_directory_iterator(root.file(""), vanished);
-         f != std::filesystem::recursive_directory_iterator(); f.increment(vanished))
-      if (is_one(*f)) return true;
-    return false;
-  };
-  for (int i = 0; i < 2000 && !there(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-}
-
 // A farm whose roots call `lose` at their 200th result.
 outcome farm(job& j, test::temporary_directory const& root, skel::checkpoint_options const& options,
              std::function<void(int attempt, int rank)> const& lose) {
@@ -83,10 +68,11 @@ outcome farm(job& j, test::temporary_directory const& root, skel::checkpoint_opt
           ++heard;
           if (heard == 100)
             std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a checkpoint is due
-          if (heard == 150 && ctx.attempt() == 1 && options.every_seconds < 1) wait_for_results_in(root);
+          if (heard == 150 && ctx.attempt() == 1 && options.every_seconds < 1)
+            test::wait_for_results_in(root.file(""));
           if (heard == 200) lose(ctx.attempt(), rank);
         },
-        skel::farm_options{.checkpoint = options});
+        skel::farm_options{.checkpoint = options, .task = {.run_once = true}});  // tests count runs of tasks
     if (ctx.is_root()) last = {ctx.attempt(), rank, sum, {}, report};
   });
   CHECK(last.sum == sum_of(tasks));

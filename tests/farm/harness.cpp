@@ -47,6 +47,8 @@ world::world(scenario const& s, fault* f)
   l.most_losses = s.most_losses;
   l.on_error = s.on_error;
   l.audit = {s.audit, s.audit_holds};
+  if (s.heavy_every > 0)
+    for (int r = 0; r < s.ranks; ++r) l.rooms.push_back({r == s.small_rank ? 1U : 2U, 1});
   for (task_id const id : s.restored) append(l.list.restored, {id, 1, 1});
   for (int r = 0; r < s.ranks; ++r) {
     role::farm_member_config w;
@@ -68,13 +70,14 @@ world::world(scenario const& s, fault* f)
     w.send_after_ticks = s.send_after_ticks;
     w.threshold = s.policy.threshold;
     w.early = s.policy.early;
+    w.fresh = s.steered || (w.ring.directed && r == 0);
     int const index = r - static_cast<int>(s.servers());
     w.computes = index >= 0;
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
     if (w.computes && !s.resumed)
       w.share = skel::known_share(s.policy, s.tasks, static_cast<int>(s.workers()), index, l.list.costs);
     at(r).threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
-    at(r).member = member(std::move(w));
+    at(r).member = member(w);
   }
   root_role_ = root_role(std::move(l));
   if (s.seed % 3 == 0) root_role_.message_cost(0.005 * static_cast<double>(s.seed % 4));
@@ -167,6 +170,7 @@ void world::apply_own(event const& e) {
   if (e.what == kind::finish) return finish(e.a, t);
   tell_member(e.a, &t, &member::idle, s.thorough ? s.most_at_once : 1 + below(s.most_at_once));
   at(e.a).rested = !t && !s.thorough;
+  admit(e.a, t);
 }
 
 std::uint64_t world::most_events() const {
@@ -236,6 +240,32 @@ void world::finish(int rank, thread& on) {
     tell_member(rank, nullptr, &member::finished, rest, 0U);
   else if (left)
     on = rest;
+  if (s.heavy_every == 0) return;
+  n.member.room();
+  n.rested = false;
+  admit(rank, on);
+}
+
+// As the engine does before each task: here only before the first one of a range.
+void world::admit(int rank, thread& on) {
+  auto const& s = *scenario_;
+  auto& n = at(rank);
+  auto const runs_heavy = [&](thread const& t) { return &t != &on && t && heavy(t->first); };
+  while (on && heavy(on->first) && !n.draining && !n.ended) {
+    auto const id = on->first;
+    bool const late = s.late_from && id >= *s.late_from;
+    bool const never = late || rank == s.small_rank;
+    if (!never && std::ranges::none_of(n.threads, runs_heavy)) return;
+    on->take_front(1);
+    if (on->empty()) on.reset();
+    if (never) {
+      failed_ = failed_ || !late;
+      tell_member(rank, nullptr, &member::refused, farm::refused{id, 0, 2, 1, late ? "late" : ""});
+      continue;
+    }
+    if (s.stream && rank != 0) n.payloads.push_back(id);
+    tell_member(rank, nullptr, &member::put_aside, id);
+  }
 }
 
 // This task kills the rank. Its last messages to the root may be lost.
@@ -299,6 +329,16 @@ void world::sink() {
   auto const count = faults_ != nullptr ? faults_->sunk(sink_.received) : sink_.received;
   tell_root_role(&root_role::sunk, count, sink_.next);
   if (s.holds_back && below(4) == 0) tell_root_role(&root_role::hold_back, below(2) == 0);
+  if (s.steered && supplied_ > 0 && below(3) == 0) cancel(below(supplied_));
+}
+
+// As the engine does. The result may come all the same.
+void world::cancel(task_id id) {
+  deliver_own();
+  if (root_role_.has_result(id) || roll_.stopping()) return;
+  ++tasks_.at(id).left_out;
+  sink_.leave_out(id);
+  tell_root_role(&root_role::cancel, id);
 }
 
 // --- invariants
@@ -320,7 +360,9 @@ bool world::blamed() const {
 }
 
 bool world::may_blame(role::outcome const& how) const {
-  if (fails(how.task, how.rank))
+  if (scenario_->small_rank && heavy(how.task) && !fails(how.task, how.rank))
+    require(!scenario_->calm() || scenario_->workers() == 1, "no rank has room for a task, but one has");
+  else if (fails(how.task, how.rank))
     require(!survives_a_bad_rank(how), "the run fails though another rank could run the task");
   else if (scenario_->audit > 0)
     require(may_be_unsettled(), "a difference is not settled");

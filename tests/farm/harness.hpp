@@ -55,7 +55,11 @@ struct scenario : harness_common::peer_scenario {
   bool audit_holds = false;       // likewise
   std::optional<int> liar;        // this rank's results of one task in `lies_in` are wrong
   std::uint64_t lies_in = 1;
-  bool timed = false;  // the root has a clock: a millisecond per event
+  bool timed = false;                // the root has a clock: a millisecond per event
+  bool steered = false;              // ranks ask for idle threads only, and tasks are cancelled
+  std::uint64_t heavy_every = 0;     // one task in this many is heavy; a rank runs one of them at a time
+  std::optional<int> small_rank;     // this rank has no room for a heavy task
+  std::optional<task_id> late_from;  // heavy tasks from here on cannot end in time
 
   /// True if nothing makes a task run twice.
   [[nodiscard]] bool calm_but_for_the_liar() const {
@@ -129,6 +133,9 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool rare(event const& e) const override;
   void check() const override;
   void check_done() const override;
+  void check_stopped_early() const override {
+    if (late_ && !scenario_->stops_early) check_done();
+  }
   [[nodiscard]] bool may_fail() const override { return root_poisoned_; }
   [[nodiscard]] bool may_blame(role::outcome const& how) const override;
   [[nodiscard]] bool may_end_so(role::outcome const& how) const override;
@@ -163,9 +170,14 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   // --- tasks, the source and the sink
   void run(int rank, thread& on, task_range const& range);
   void finish(int rank, thread& on);
+  void admit(int rank, thread& on);
+  [[nodiscard]] bool heavy(task_id id) const {
+    return scenario_->heavy_every > 0 && id % scenario_->heavy_every == 0;
+  }
   void take_poison(int rank, task_id id);
   void supply();
   void sink();
+  void cancel(task_id id);
   [[nodiscard]] bool wants_work(int rank) const;
   [[nodiscard]] bool fails(task_id id, int rank) const;
   [[nodiscard]] bool is_poison(task_id id) const;
@@ -189,6 +201,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::vector<std::vector<task_id>> waiting_;  // with audits: per rank, results that wait for the sink
   double seconds_ = 0;
   bool root_poisoned_ = false;
+  bool late_ = false;          // a task was left out because it could not end in time
   bool was_stopping_ = false;  // before the event
 
   // --- the results message that the root receives
@@ -216,6 +229,10 @@ using fault = world::fault;
 [[nodiscard]] scenario blaming_scenario(std::uint64_t seed);
 /// One that audits its results; a rank may lie.
 [[nodiscard]] scenario audited_scenario(std::uint64_t seed);
+/// One of a steered source.
+[[nodiscard]] scenario steered_scenario(std::uint64_t seed);
+/// One with tasks that a rank does not run together, or not at all.
+[[nodiscard]] scenario crowded_scenario(std::uint64_t seed);
 /// A ring of 64 ranks; some may die.
 [[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
 /// Runs the scenario. Throws `violation` with the seed that replays it.

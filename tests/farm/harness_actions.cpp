@@ -60,8 +60,12 @@ void world::perform(int rank, role::farm_action const& action, thread* free) {
   } else if (auto const* const d = std::get_if<farm::discard>(&action)) {
     discard(d->rank);
   } else if (auto const* const f = std::get_if<farm::forget>(&action)) {
-    for (task_id const id : ids_of({f->range})) tasks_.at(id).forgotten = true;
-    if (root_role_.may_run_twice()) at(0).member.drop(f->range);  // as the engine does
+    // As the engine does: of a steered source, the root keeps what it holds itself.
+    bool const keeps = scenario_->steered;
+    for (task_id const id :
+         ids_of(keeps ? at(0).member.held().not_held({&f->range, 1}) : range_list{f->range}))
+      tasks_.at(id).forgotten = true;
+    if (root_role_.may_run_twice() && !keeps) at(0).member.drop(f->range);
   } else if (auto const* const l = std::get_if<farm::leave_out>(&action)) {
     leave_out(*l);
   } else if (auto const* const c = std::get_if<role::close>(&action)) {
@@ -185,10 +189,14 @@ void world::discard(int rank) {
 void world::leave_out(farm::leave_out const& l) {
   auto const& s = *scenario_;
   auto& t = tasks_.at(l.task);
-  require(s.on_error.collects, fmt::format("task {} is left out, but nothing allows that", l.task));
+  if (l.late) {
+    require(heavy(l.task) && s.late_from && l.task >= *s.late_from, "a task is late that is not");
+    late_ = asked_to_stop_ = true;
+  }
+  require(s.on_error.collects || l.late, fmt::format("task {} is left out, but nothing allows that", l.task));
   require(t.recorded == 0, fmt::format("task {} has a result and is left out", l.task));
   require(++t.left_out == 1, fmt::format("task {} is left out twice", l.task));
-  bool const killer = is_poison(l.task) || s.most_losses > 0;
+  bool const killer = is_poison(l.task) || s.most_losses > 0 || l.late || (s.small_rank && heavy(l.task));
   require(killer || (fails(l.task, l.rank) && l.times >= s.on_error.times),
           fmt::format("task {} is left out, but has not failed often enough", l.task));
   sink_.leave_out(l.task);

@@ -135,6 +135,23 @@ std::vector<named_fault<mutation>> const poison_faults{
     {"another task is blamed", [](auto& m) { change<role::finish>(m, [](auto& f) { f.how.task ^= 1; }); }},
 };
 
+// Uses scenarios with tasks that a rank does not run together, or not at all.
+std::vector<named_fault<mutation>> const crowd_faults{
+    {"the root does not hear that a task has no room", [](auto& m) { never<farm::refused>(m); }},
+    {"a rank refuses another task than the one that has no room",
+     [](auto& m) { change<farm::refused>(m, [](auto& r) { r.task ^= 1; }); }},
+    {"the needs of a refused task are lost",
+     [](auto& m) { change<farm::refused>(m, [](auto& r) { r.memory = 0; }); }},
+    {"a refused task is given to no other rank", [](auto& m) { never<farm::grant_alone>(m); }},
+    {"a task that is left out for its time counts as failed",
+     [](auto& m) {
+       m.wanted = [](farm_actions& list) {
+         for (auto& a : list)
+           if (auto* const l = std::get_if<farm::leave_out>(&a)) l->late = false;
+       };
+     }},
+};
+
 // Uses scenarios with audits, some with a rank whose results are wrong.
 std::vector<named_fault<mutation>> const audit_faults{
     {"the wrong version is accepted",
@@ -164,6 +181,13 @@ TEST_CASE("faults in resumed runs are caught") {
       resumption_faults,
       [](std::uint64_t seed, mutation& m) { farm_harness::run(farm_harness::resumed_scenario(seed), &m); },
       3);
+}
+
+TEST_CASE("faults in giving up tasks without room are caught") {
+  check_all_are_caught<mutation>(
+      crowd_faults,
+      [](std::uint64_t seed, mutation& m) { farm_harness::run(farm_harness::crowded_scenario(seed), &m); },
+      5);
 }
 
 TEST_CASE("faults in audits are caught") {

@@ -23,6 +23,8 @@ std::string scenario::describe() const {
          (resumed ? fmt::format(", {} restored", restored.size()) : "") +
          (poison.empty() ? "" : fmt::format(", poison {}", fmt::join(poison, " "))) +
          (on_error.goes_on() ? ", on_error " + skel::to_string(on_error) : "") +
+         (steered ? ", steered" : "") + (heavy_every > 0 ? fmt::format(", 1 of {} heavy", heavy_every) : "") +
+         at("small rank", small_rank) + at("late from", late_from) +
          (audit > 0 ? fmt::format(", audit {}{}", audit, audit_holds ? ", results held" : "") : "") +
          (liar ? fmt::format(", rank {} lies in 1 of {}", *liar, lies_in) : "") +
          (most_losses > 0 ? fmt::format(", blamed after {}", most_losses) : "") + describe_trouble();
@@ -182,6 +184,33 @@ scenario audited_scenario(std::uint64_t seed) {
   s.audit_holds = !s.stream && s.window == 0 && dice() % 4 != 0;
   if (dice() % 3 != 0) s.liar = static_cast<int>(dice() % static_cast<std::uint64_t>(s.ranks));
   s.lies_in = 1 + dice() % 8;
+  return s;
+}
+
+scenario crowded_scenario(std::uint64_t seed) {
+  std::mt19937_64 dice(seed * 17 + 8);
+  auto s = draw(seed, dice() % 3 == 0);
+  s.policy.copies = false;
+  s.threads = 1 + static_cast<int>(dice() % 4);
+  s.heavy_every = 1 + dice() % 4;
+  s.other_call = {};
+  if (dice() % 3 == 0) s.small_rank = static_cast<int>(dice() % static_cast<std::uint64_t>(s.ranks));
+  if (dice() % 4 == 0) s.late_from = dice() % 40;
+  if (dice() % 4 == 0) s.on_error = skel::on_error::collect{};
+  return s;
+}
+
+scenario steered_scenario(std::uint64_t seed) {
+  std::mt19937_64 dice(seed * 13 + 6);
+  auto s = draw(seed, dice() % 3 == 0);
+  if (s.policy.start != skel::schedule::start_with::nothing) s.policy = skel::schedule::adaptive{}.policy();
+  if (s.policy.more == skel::schedule::more_from::ring) s.policy.copies = false;
+  s.steered = s.stream = true;
+  s.merged = s.costly = false;
+  s.results = skel::results::streamed();
+  s.failing_from = s.sink_fails_at = s.source_fails_at = {};
+  s.other_call = {};
+  if (dice() % 4 == 0) s.most_losses = 2;
   return s;
 }
 

@@ -50,6 +50,14 @@ TEST_CASE("audits find a rank whose results are wrong, and no other", "[audits]"
   try_many("audited", farm_harness::audited_scenario, 9, runs_wanted(12000));
 }
 
+TEST_CASE("cancelled tasks have no result, and every other one has", "[steered]") {
+  try_many("steered", farm_harness::steered_scenario, 13, runs_wanted(12000));
+}
+
+TEST_CASE("tasks that a rank does not run together begin one after the other, or elsewhere", "[needs]") {
+  try_many("crowded", farm_harness::crowded_scenario, 19, runs_wanted(12000));
+}
+
 TEST_CASE("64 ranks on the ring, up to 16 of them dying", "[deaths]") {
   try_many("ring of 64", farm_harness::wide_ring_scenario, 77, runs_wanted(1000) / 10);
 }

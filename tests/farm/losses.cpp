@@ -2,7 +2,8 @@
 // whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated, or on-root for
 // tasks that travel, or audited for a rank that flips bits, which audits must find, or saved:STORE
 // (saving.hpp). WHEN = abort, hang or hang-last (the last task): a task ends every rank that runs it, or does
-// not end, and is left out. hang-root: the first root's tasks do not end.
+// not end, and is left out. hang-root: the first root's tasks do not end. hang-copy: the last task ends on
+// all ranks but 1, where it outlives the call.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -52,7 +53,12 @@ int main(int argc, char** argv) {
     bool const hangs = p.when == "hang" || p.when == "hang-last";
     std::uint64_t const bad = p.when == "hang-last" ? tasks - 1 : poison;
     bool const aborts = p.when == "abort" || hangs;
-    if (hangs || p.when == "hang-root") options.task.time_limit_seconds = 0.3;
+    if (hangs || p.when == "hang-root") options.task.time_limit_seconds = 2;
+    bool const copied = p.when == "hang-copy";
+    if (copied) {
+      options.task.time_limit_seconds = 5;
+      options.root_works = false;
+    }
     if (aborts) {
       options.on_error = skel::on_error::collect{};
       options.root_works = false;  // or the root might be the one that dies
@@ -61,11 +67,12 @@ int main(int argc, char** argv) {
     auto const run = [&](bool dying) {
       std::vector<std::vector<std::uint64_t>> got;
       auto const task = [&](std::uint64_t id) {
-        std::this_thread::sleep_for(hangs ? 8ms : 2ms);  // the limit ends while other tasks wait
+        std::this_thread::sleep_for(hangs ? 15ms : 2ms);  // the limit ends while other tasks wait
         if (dying && dies_in_task(p, ctx.rank(), ++done_here, id)) test::die();
         bool const hangs_here =
             hangs ? id == bad : p.when == "hang-root" && ctx.attempt() == 1 && ctx.is_root();
         if (dying && hangs_here) std::this_thread::sleep_for(1h);
+        if (dying && copied && id == tasks - 1) std::this_thread::sleep_for(ctx.rank() == 1 ? 3'600s : 3s);
         if (dying && aborts && id == bad) std::abort();
         auto result = work(id);
         if (audited && dying && ctx.rank() == liar && id % 3 == 0) result[0] ^= 64;

@@ -31,7 +31,10 @@ std::optional<farm::load> any_load(std::mt19937_64& dice) {
 }
 
 farm_message any_message(std::mt19937_64& dice) {
-  switch (dice() % 17) {
+  switch (dice() % 18) {
+    case 16:
+      return farm::refused{any_number(dice), any_number(dice), any_number(dice), any_number(dice),
+                           std::string(dice() % 9, 'x')};
     case 0:
       return role::call_message(role::hello{dice(), dice() % 99, any_power(dice)});
     case 1:

@@ -35,7 +35,7 @@ struct seen {
   std::set<std::uint64_t> run;  // tasks whose function was called
   std::mutex lock;
   skel::report report;
-  std::uint64_t sunk = 0;
+  std::uint64_t sunk = 0, sunk_at_open = 0;  // results in the sink; also when a stream was opened
   std::vector<std::string> errors;
 };
 
@@ -62,6 +62,8 @@ void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
     };
     auto const sink = [&](skel::task_id id, std::string&& text) {
       s.got.at(id) = std::stoull(text);
+      if (t.stream)
+        std::this_thread::sleep_for(std::chrono::microseconds(50));  // for another thread to open it
       return ++s.sunk == t.most ? skel::results::flow::stop : skel::results::flow::go_on;
     };
     auto const call = [&](auto source) {
@@ -70,7 +72,10 @@ void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
       if (ctx.is_root()) s.report = r;
     };
     if (t.stream)
-      call(counting(all_tasks));
+      call(skel::on_root([&] {
+        s.sunk_at_open = s.sunk;
+        return counting(all_tasks).open();
+      }));
     else
       call(skel::indices(all_tasks));
   });
@@ -99,6 +104,7 @@ void check_goes_on(trial t, int ranks, int ranks_later) {
   auto const restored = second.report.checkpoint->restored_tasks;
   CHECK(restored >= 60);  // results that the sink received, and those that waited for it
   CHECK(second.run.size() + restored == all_tasks);
+  if (t.stream && !t.ordered) CHECK(second.sunk_at_open == restored);
   for (auto const id : second.run) CHECK(id < all_tasks);
   // Tasks whose results the first run's sink received do not run again.
   std::uint64_t again = 0;
@@ -220,6 +226,30 @@ TEST_CASE("a directory that is emptied during a run is filled again") {
   REQUIRE(second.report.checkpoint);
   CHECK(second.report.checkpoint->restored_tasks >= 100);
   CHECK(second.got == expected(all_tasks));
+}
+
+TEST_CASE("the last checkpoint goes on without what was lost of earlier ones") {
+  store const where;
+  auto options = where.options(false);
+  options.checkpoint->every_seconds = 1000;  // the first checkpoint, and the last
+  std::uint64_t count = 0;
+  auto const sink = [&](skel::task_id, std::uint64_t) {
+    if (++count < all_tasks) return;
+    for (auto const at : {0U, 1U})
+      for (auto const& f : std::filesystem::directory_iterator(where.directories.at(at)))
+        if (f.path().filename().string()[0] != '.') std::filesystem::remove(f);  // the claim stays
+  };
+  for (bool const resumes : {false, true}) {
+    if (resumes) options = where.options(true);
+    hub::job job(1, 1);
+    job.run([&](skel::context& ctx) {
+      auto const r = skel::farm(ctx, skel::indices(all_tasks), slow_work, sink, options).report;
+      REQUIRE(r.checkpoint);
+      CHECK(r.checkpoint->failed == (resumes ? 0 : 1));
+      CHECK(r.checkpoint->restored_tasks == (resumes ? all_tasks : 0));
+    });
+    CHECK(job.error(0) == "");
+  }
 }
 
 TEST_CASE("a farm resumes one that knew other costs of its tasks, or none") {

@@ -55,6 +55,42 @@ TEST_CASE("adaptive copies the task of a rank that becomes slow, unless it may r
   }
 }
 
+TEST_CASE("a sink of outcomes hears of each task once after losses") {
+  constexpr std::uint64_t tasks = 120;
+  auto const fails = [](std::uint64_t i) { return i % 9 == 4; };
+  for (auto const* how : {"auto", "guided", "ring", "interleaved"}) {
+    INFO(how);
+    hub::job job(4);
+    std::vector<int> heard(tasks);
+    std::atomic<int> done_by_2{0};
+    std::uint64_t wrong = 0;
+    skel::report report;
+    job.run([&](skel::context& ctx) {
+      auto const f = [&](std::uint64_t i) {
+        if (ctx.rank() == 2 && ++done_by_2 == 8) job.kill(2);
+        auto const result = slow_work(i);
+        if (fails(i)) throw std::runtime_error("no luck with " + std::to_string(i));
+        return result;
+      };
+      auto const take = [&](skel::task_id i, skel::outcome<std::uint64_t> const& o) {
+        ++heard.at(i);
+        bool const right = o ? !fails(i) && *o == work(i)
+                             : fails(i) && o.error().text == "no luck with " + std::to_string(i);
+        wrong += right ? 0 : 1;
+      };
+      auto const r = skel::farm(ctx, skel::indices(tasks), f, skel::any_schedule(how), take,
+                                {.on_error = skel::on_error::collect{}})
+                         .report;
+      if (ctx.is_root()) report = r;
+    });
+    for (int const r : {0, 1, 3}) CHECK(job.error(r).empty());
+    CHECK(report.lost_ranks == std::vector<int>{2});
+    CHECK(wrong == 0);
+    CHECK(heard == std::vector<int>(tasks, 1));
+    CHECK(report.failed_tasks.size() == 13);
+  }
+}
+
 TEST_CASE("the loss of any ranks but the root does not change the results") {
   for (auto const& how : schedules())
     for (bool concentrated : {false, true})

@@ -1,6 +1,7 @@
 // Farms whose tasks run on teams of ranks, over several ranks in one process.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
@@ -156,7 +157,8 @@ TEST_CASE("the scaling of a task is sampled on two teams, or on all ranks") {
     skel::amdahl law;
     job.run_well([&](skel::context& ctx) {
       auto const f = [&](skel::context& team, int) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(300 / team.size()));
+        // A loaded machine may wake up a team 0.1 s late.
+        std::this_thread::sleep_for(std::chrono::milliseconds(600 / team.size()));
         if (team.is_root()) {
           std::lock_guard const lock(guard);
           sizes.insert(team.size());
@@ -173,7 +175,7 @@ TEST_CASE("the scaling of a task is sampled on two teams, or on all ranks") {
     });
     CHECK(sizes == (ranks == 1 ? std::multiset{1} : std::multiset{1, std::min(ranks, 3)}));
     CHECK(refused == 2 * ranks);
-    CHECK(law.seconds(1) >= 0.299);
+    CHECK(law.seconds(1) >= 0.599);
     if (ranks > 1) CHECK(law.parallel_seconds > law.serial_seconds);
   }
 }
@@ -221,6 +223,35 @@ TEST_CASE("teams stop early, and split further") {
   CHECK(wrong == 0);
   CHECK(seen == 5);
   CHECK(report.stopped_early);
+}
+
+TEST_CASE("a stop of the job lets calls inside tasks finish: a part of a result must not pass for one") {
+  for (int const size : {1, 2}) {
+    CAPTURE(size);
+    hub::job job(4);
+    std::atomic<int> wrong = 0;
+    std::uint64_t seen = 0;
+    auto const report = job.run_well([&](skel::context& ctx) {
+      auto const f = [&](skel::context& team, std::uint64_t i) {
+        auto const step = [&](std::uint64_t k) {
+          if (i == 12 && k == 5) ctx.request_stop();  // the root has the results of others
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+          return k;
+        };
+        std::uint64_t total = 0;
+        skel::farm(team, skel::indices(50), step, skel::reduced(total, sum));
+        return total;
+      };
+      auto const sink = [&](skel::task_id, std::uint64_t total) {
+        ++seen;
+        wrong += total == 49 * 50 / 2 ? 0 : 1;
+      };
+      return skel::farm(ctx, skel::indices(1000), f, sink, {.task = {.team_size = size}}).report;
+    });
+    CHECK(wrong == 0);
+    CHECK(seen > 0);
+    CHECK(report.stopped_early);
+  }
 }
 
 TEST_CASE("two farms of teams follow one another on the same context, and on teams") {

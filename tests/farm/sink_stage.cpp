@@ -114,3 +114,15 @@ TEST_CASE("a sink that threw or requested a stop is not called again") {
     CHECK(calls == 4);
   }
 }
+
+TEST_CASE("what was accepted before the sink ended is recorded") {
+  work_with with(20, [&](task_id, std::uint64_t) { return skel::results::flow::stop; });
+  skel::detail::sink_stage stage(with.work, false, false);
+  skel::task_set recorded;
+  stage.record_to([&](range_list const& ranges, std::span<std::byte const>) {
+    for (auto const& r : ranges) recorded.insert(r);
+  });
+  for (task_id first : {0U, 10U}) stage.push(batch_of(with.work, {{first, 10, 1}}, false), {{first, 10, 1}});
+  CHECK(drained(stage).sunk == 1);
+  CHECK(recorded.count() == 20);
+}

@@ -1,5 +1,5 @@
-// Real SIGKILLs while a farm merges reproducible sums. The bits are those of one rank, whichever rank dies,
-// the root too.
+// Real SIGKILLs while a farm merges exactly. The bytes are those of one rank, whichever rank dies, the root
+// too.
 #include <string>
 
 #include "catch.hpp"
@@ -17,7 +17,7 @@ std::string line_of(std::string const& arguments, int ranks) {
 
 }  // namespace
 
-TEST_CASE("a reproducible sum has the same bits whichever rank is killed, and as on one rank") {
+TEST_CASE("exact merges have the same bytes whichever rank is killed, and as on one rank") {
   auto const alone = line_of("auto streamed -1", 1);
   auto const bits = alone.substr(0, 16);
   REQUIRE(alone == bits + " again 0 attempt 1");
@@ -35,4 +35,11 @@ TEST_CASE("a reproducible sum has the same bits whichever rank is killed, and as
       }
       CHECK(line == expected);
     }
+}
+
+TEST_CASE("equal calls in a loop get the results that the survivors remember of the same round") {
+  auto const right = line_of("auto loop -1", 1).substr(0, 16);
+  for (int const ranks : {1, 2, 4}) CHECK(line_of("auto loop -1", ranks) == right + " attempt 1");
+  for (std::string const how : {"auto", "guided"})
+    for (int const ranks : {2, 3}) CHECK(line_of(how + " loop 0", ranks) == right + " attempt 2");
 }

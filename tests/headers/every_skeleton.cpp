@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <skel/eigen.hpp>  // its concepts must not hold for other types
 #include <skel/serialization.hpp>
 #include <skel/skel.hpp>
 #include <string>

@@ -1,5 +1,5 @@
-# Run by ctest (cmake -P). Builds a user's small program in one of three WAYs: against the installed
-# package, with skel's source beside it, and the latter on a machine without MPI. Compiling the
+# Run by ctest (cmake -P). Builds a user's small program in one of four WAYs: against the installed
+# package, with skel's source beside it, and the latter on a machine without MPI or without Boost.MPI. Compiling the
 # library again takes a minute or two, so with its source it is only configured and the program
 # compiled: skel_core is compiled in the same way with and without MPI (it knows no directory with
 # MPI's headers), and COMPONENTS core is linked and run without MPI.
@@ -100,11 +100,21 @@ if(WAY STREQUAL "find_package")
   if(MPI)
     run(${CMAKE_COMMAND} -S ${dir}/prefix/${DOCDIR}/examples/tutorial -B ${dir}/tutorial -G ${GENERATOR}
         -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_PREFIX_PATH=${dir}/prefix)
-    run(${CMAKE_COMMAND} --build ${dir}/tutorial --target adopt matrices surface)
+    run(${CMAKE_COMMAND} --build ${dir}/tutorial --target adopt matrices surface sweep)
     find_program(mpiexec mpiexec REQUIRED)
     run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/adopt)
     run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/matrices)
     run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/surface)
+    # A user's program with the options of skel's (skel/program.hpp).
+    file(MAKE_DIRECTORY ${dir}/store)
+    foreach(report new resumed)
+      run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/sweep --quiet --schedule guided --checkpoint central
+          --store ${dir}/store --resume auto --report ${dir}/${report}.json)
+      file(READ ${dir}/${report}.json text)
+      if(NOT text MATCHES "\"program\": *\"sweep\"")
+        message(FATAL_ERROR "${report}.json: ${text}")
+      endif()
+    endforeach()
   endif()
   # Installing before building must fail with one line and install nothing.
   run(${CMAKE_COMMAND} -S ${SOURCE} -B ${dir}/unbuilt -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
@@ -144,7 +154,7 @@ if(WAY STREQUAL "find_package")
     message(FATAL_ERROR "configured without Boost")
   endif()
   set(expected "libboost-serialization-dev")
-  if(MPI)
+  if(MPI AND BOOST_MPI)
     list(APPEND expected "skel: Boost.MPI 1.74 or later not found; on Debian: apt-get install libboost-mpi-dev")
   endif()
   string(REGEX REPLACE "[ \n]+" " " output "${output}")  # CMake wraps messages
@@ -171,6 +181,8 @@ else()
   list(APPEND configure -D SKEL_SOURCE=${SOURCE} -D CMAKE_BUILD_TYPE=)
   if(WAY STREQUAL "without_mpi")
     list(APPEND configure -D SKEL_MPI=OFF -D CMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
+  elseif(WAY STREQUAL "without_boost_mpi")
+    list(APPEND configure -D SKEL_BOOST_MPI=OFF -D CMAKE_DISABLE_FIND_PACKAGE_boost_mpi=ON)
   else()
     list(APPEND configure -D SKEL_MPI=${MPI})
   endif()

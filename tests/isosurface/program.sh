@@ -94,6 +94,8 @@ for order in 1 3; do  # (x + 2 y + 4 z) / 7 is represented exactly
   echo "0.3 0.6 0.1" | "$(dirname "$program")/skel-isosurface-eval" linear.model >out
   awk '{ for (i = 1; i <= 4; ++i) if (($i - e[i]) ^ 2 > 1e-11) exit 1 } BEGIN { split("0.271428571 0.142857143 0.285714286 0.571428571", e) }' out
 done
+"$(dirname "$program")/skel-isosurface-eval" linear.model . >out 2>err && exit 1
+grep -q 'cannot be read' err
 expect 2 'unknown extension' v.json --iso 50 --preview a.gif
 expect 2 '--preview-size: expected WIDTHxHEIGHT' v.json --iso 50 --preview a.png --preview-size 32
 expect 2 'no/a.model: No such file' v.json --iso 50 --model no/a.model

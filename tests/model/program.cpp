@@ -333,6 +333,51 @@ TEST_CASE("plots are written") {
   CHECK(figures[0]["series"][0]["points"][0].size() == 2);
 }
 
+TEST_CASE("programs in one model are not compared with each other") {
+  test::temporary_directory const d;
+  std::string csv = head;
+  for (auto const& [program, cost] : {std::pair("fast", 0.001), std::pair("slow", 1.0)})
+    for (int tasks = 100; tasks <= 800; tasks *= 2)
+      for (int ranks : {1, 2, 4, 8})  // a run on one rank sends nothing
+        csv += "2," + std::string(program) + ",farm,guided:min=1,streamed," + std::to_string(ranks) +
+               ",1,run,," + std::to_string(tasks) + "," + std::to_string(cost * tasks / ranks) + "," +
+               std::to_string(cost * tasks) + ",0,0,10," + std::to_string(ranks == 1 ? 0 : 1000 * tasks) +
+               ",\n";
+  test::write_file(d.file("s.csv"), csv);
+  auto const model = " --model " + d.file("m.json") + " --set tasks=1000";
+  success(run("fit " + d.file("s.csv") + " -o " + d.file("m.json")));
+  auto const text = nlohmann::json::parse(test::read_file(d.file("m.json"))).dump();
+  CHECK(contains(text, "\"bytes\""));
+  CHECK(test::refusal(run("compare --ranks 1,4" + model)) ==
+        d.file("m.json") + ": the model has several programs, expected --program with one of: fast, slow");
+  for (auto const& [program, seconds] : {std::pair("fast", 0.25), std::pair("slow", 250.0)}) {
+    auto const r = run("predict --json --ranks 4 --program " + std::string(program) + model);
+    REQUIRE(r.code == 0);
+    CHECK(nlohmann::json::parse(r.text)[0]["seconds"].get<double>() == Approx(seconds).epsilon(0.02));
+  }
+  CHECK(test::refusal(run("fit " + d.file("s.csv") + " --basis run=tasks --basis run.byte=tasks")) ==
+        "--basis run.byte: no such term, known: run, run.busy_seconds, run.bytes");
+  CHECK(test::refusal(run("fit " + d.file("s.csv") + " --basis run=1 --basis run.seconds=tasks")) ==
+        "--basis run: found twice, expected once");
+  CHECK(contains(test::refusal(run("predict --ranks 4 --program fast --platform x" + model)), "--simulate"));
+}
+
+TEST_CASE("a variable that is 0 in all samples does not keep predict busy") {
+  test::temporary_directory const d;
+  // So noisy that they do not decide between two functions of N; predict looks for a size that does.
+  double const seconds[] = {0.0958, 0.0917, 0.0756, 0.1673, 0.1969, 0.1844,
+                            0.5636, 0.4248, 0.4748, 1.2451, 1.4762, 1.1891};
+  std::string csv = head;
+  for (int i = 0; i < 12; ++i)
+    csv += "2,p,farm,guided:min=1,streamed,1,1,run,,100," + std::to_string(seconds[i]) +
+           ",,,,,,N=" + std::to_string(1000 << i / 3) + ";overlap=0\n";
+  test::write_file(d.file("s.csv"), csv);
+  success(run("fit " + d.file("s.csv") + " -o " + d.file("m.json")));
+  auto const r = run("predict --model " + d.file("m.json") + " --set overlap=1 --set N=32000 --ranks 1");
+  CHECK(r.code == 0);  // not that of the time limit of run()
+  CHECK(contains(r.text, "the samples do not decide between"));
+}
+
 TEST_CASE("errors give one line and exit code 2") {
   test::temporary_directory const d;
   auto const bad = [&](std::string const& arguments) { return test::refusal(run(arguments)); };
@@ -377,6 +422,22 @@ TEST_CASE("errors give one line and exit code 2") {
   CHECK(contains(bad(fit_paper + " --plot " + d.file("p.png")), "unknown extension"));
   CHECK(contains(bad("fit " + paper + "table-1.csv -o /nonexistent/m.json"), "/nonexistent/m.json: "));
   CHECK(bad("calibrate") == "calibrate: expected at least 2 ranks: mpiexec -n 4 skel-model calibrate …");
+}
+
+TEST_CASE("fit warns of samples that differ in a text") {
+  test::temporary_directory const d;
+  auto const row = [](std::string const& seconds, std::string const& scene) {
+    return "2,p,farm,,,1,1,run,0,10," + seconds + ",,,,,,N=4;scene=" + scene + "\n";
+  };
+  test::write_file(d.file("s.csv"), head + row("1", "gears") + row("9", "balls") + row("1.1", "gears"));
+  auto const fit = "fit " + d.file("s.csv") + " --basis 1 --json";
+  auto const warned = [&](std::string const& more) {
+    return contains(
+        success(run(fit + more)),
+        "skel-model: warning: p: one fit for scene balls, gears: select with --only scene=balls\n");
+  };
+  CHECK(warned(""));
+  CHECK(!warned(" --only scene=gears"));
 }
 
 TEST_CASE("help and version are printed") {

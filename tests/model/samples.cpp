@@ -54,6 +54,10 @@ TEST_CASE("files of schema 1 are read") {
 
 TEST_CASE("bad samples give one line with file and line number") {
   std::string const good = "2,p,s,,,2,1,divide,0,,0.5,,,,,,M=1\n";
+  CHECK(samples_error(header + "2,p,s,,,2,1,divide,0,,0.5,,,,,,P=3\n")
+            .ends_with(":2: problem has \"P\" twice, or it is a column"));
+  CHECK(samples_error(header + "2,p,s,,,2,1,divide,0,,0.5,,,,,,N=1;N=2\n")
+            .ends_with(":2: problem has \"N\" twice, or it is a column"));
   CHECK(parse_samples(header + good, "s.csv").size() == 1);
   CHECK(samples_error("") == "s.csv:1: file is empty, expected samples");
   CHECK(samples_error("a,b\n").starts_with(

@@ -66,6 +66,20 @@ void messages_of_the_user(mpi::communicator const& world) {
   }
 }
 
+// A team has one communicator, whose copies a user may keep.
+void communicator_of_a_team(mpi::communicator const& world) {
+  mpi::communicator kept;
+  {
+    skel::context ctx(world, options());
+    auto half = ctx.split(ctx.rank() % 2);
+    kept = half.communicator();
+    check(&half.communicator() == &half.communicator(), "one communicator");
+    check_equal(kept.size(), half.size(), "size of a team");
+    check_equal(kept.rank(), half.rank(), "rank in a team");
+  }
+  check_equal(mpi::all_reduce(kept, 1, std::plus<>()), kept.size(), "a sum after the context");
+}
+
 // Only the even ranks form a context; the odd ones use MPI for something else at the same time.
 void over_a_part(mpi::communicator const& world) {
   bool const even = world.rank() % 2 == 0;
@@ -232,6 +246,7 @@ void run(mpi::communicator const& world) {
   no_communicator(world);
   over_the_world(world);
   messages_of_the_user(world);
+  communicator_of_a_team(world);
   over_a_part(world);
   ranks_in_another_order(world);
   two_contexts_at_once(world);

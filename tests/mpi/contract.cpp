@@ -81,8 +81,8 @@ TEST_CASE("bad usage on several ranks: the lowest prints") {
 TEST_CASE("mutually exclusive choices are bad usage") {
   for (int const ranks : {1, 3})
     check_fails(ranks, "excluded", 2,
-                "schedule blocks deals tasks beforehand, but an on_root source is a stream whose end nobody "
-                "knows: use first-come or guided, or a replicated list");
+                "schedule blocks deals tasks beforehand, but an on_root source is a stream whose end is "
+                "unknown: use first-come or guided, or a replicated list");
 }
 
 TEST_CASE("bad environment on one rank is bad usage of all") {
@@ -363,7 +363,8 @@ TEST_CASE("the watchdog ends every rank, also one that hangs") {
 }
 
 TEST_CASE("the watchdog ends a team that waits for a lost member inside MPI") {
-  auto const e = survivors(5, "hang-in-team 2", "SKEL_WATCHDOG=2s SKEL_SUSPECT_AFTER=1s");
+  // ULFM would end the waiting.
+  auto const e = survivors(5, "hang-in-team 2", "SKEL_WATCHDOG=2s SKEL_SUSPECT_AFTER=1s SKEL_ULFM=no");
   CAPTURE(e.errors);
   CHECK(e.code == 1);
   CHECK(lines_with(e, "in task ") == 1);
@@ -381,6 +382,15 @@ TEST_CASE("one process: the watchdog and time limits of tasks end what hangs") {
       if (what == "overrun 0")
         CHECK(e.errors[0].ends_with(" has run for longer than its time limit of 0.5 s, so this rank ends"));
     }
+}
+
+TEST_CASE("no time limit counts seconds for which the process was stopped") {
+  for (std::string const threads : {"1", "2"}) {
+    auto const e = shell("SKEL_THREADS=" + threads + " SKEL_WATCHDOG=2s timeout 100 " + program + " stopped");
+    CAPTURE(threads, e.errors);
+    CHECK(e.code == 0);
+    CHECK(e.errors.empty());
+  }
 }
 
 TEST_CASE("a source that waits for results of its own farm is named") {

@@ -6,6 +6,7 @@ set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
 program=$1 version=$2
+slurm=$(realpath "$(dirname "$0")/../../packaging/slurm")
 in_own_folder
 
 fake_mpiexec() { # fake_mpiexec VERSION LINES: an mpiexec that says it is this one; LINES of bash are what it does
@@ -57,9 +58,12 @@ refused "--mpiexec: missing path" --mpiexec
 [ "$("$program" --version)" = "skel-mpiexec $version" ]
 [ "$("$program" -n 2 --version)" = "skel-mpiexec $version" ]
 
-explained " --unknown value -n 2 true a : -n 1 ls --explain" --unknown value -n 2 true a : -n 1 ls --explain
-explained " -n 2 ./elsewhere" --host a,b -n 2 ./elsewhere
-explained " --unknown -n 2 ./elsewhere --size 3" --host a,b --unknown -n 2 ./elsewhere --size 3
+explained " --unknown value -n 2 sh -c " --unknown value -n 2 true a : -n 1 ls --explain
+explained " skel-rank true a : -n 1 sh -c " --unknown value -n 2 true a : -n 1 ls --explain
+explained " skel-rank ls --explain" --unknown value -n 2 true a : -n 1 ls --explain
+explained " -n 2 sh -c " --host a,b -n 2 ./elsewhere
+explained " --unknown -n 2 sh -c " --host a,b --unknown -n 2 ./elsewhere --size 3
+explained " skel-rank ./elsewhere --size 3" --host a,b --unknown -n 2 ./elsewhere --size 3
 fake_mpiexec "HYDRA build details: Version: 4.0.2" "touch called"
 explained " skel-rank true --oversubscribe : -n 1 sh -c" -n 1 --oversubscribe true --oversubscribe : -n 1 ls
 explained " skel-rank ls -l" -n 1 true : -n 1 ls -l
@@ -84,7 +88,25 @@ if [ $code != 5 ] || [ "$(cat err)" != "skel-mpiexec: all ranks have ended, kill
   exit 1
 fi
 
-# Restarts. Each mpiexec appends its arguments to calls; the lines of next tell what it does.
+# An mpiexec that has lost a host ends when the other ranks have, but not when only a rank that was left behind has.
+fake_mpiexec "mpirun (Open MPI) 4.1.4" 'echo 0 0 >$SKEL_EXIT_STATUS_FILE
+echo 0 >$SKEL_EXIT_STATUS_FILE.gone
+mkfifo fifo
+read -r <>fifo'
+rm fifo
+mv mpiexec mpiexec.over
+timeout 60 "$program" --mpiexec ./mpiexec.over -n 2 true 2>err.over &
+over=$!
+fake_mpiexec "mpirun (Open MPI) 4.1.4" 'echo 1 1 >$SKEL_EXIT_STATUS_FILE
+echo 1 >$SKEL_EXIT_STATUS_FILE.gone
+sleep 14
+echo -1000000 0 >>$SKEL_EXIT_STATUS_FILE'
+timeout 60 "$program" --mpiexec ./mpiexec -n 2 true 2>err
+[ ! -s err ]
+wait $over
+[ "$(cat err.over)" = "skel-mpiexec: all ranks have ended, killed mpiexec" ]
+
+# Restarts. Each mpiexec appends its arguments to calls, without the shell of each rank.
 export SKEL_RESTART_PAUSE=0
 restarts() { # restarts CODE CALLS LAST_LINE ARGUMENTS...: checks the exit code, the number of starts, and the last line
   local code=0
@@ -96,7 +118,12 @@ restarts() { # restarts CODE CALLS LAST_LINE ARGUMENTS...: checks the exit code,
     exit 1
   fi
 }
-fake() { fake_mpiexec "mpirun (Open MPI) 4.1.4" "echo \"\$*\" >>calls
+fake() { fake_mpiexec "mpirun (Open MPI) 4.1.4" "words=()
+while ((\$# > 0)); do
+  [ \"\$1 \$2 \$4\" != 'sh -c skel-rank' ] || shift 4
+  words+=(\"\$1\") && shift
+done
+echo \"\${words[*]}\" >>calls
 case \$(wc -l <calls) in 1) $1 ;; 2) $2 ;; *) $3 ;; esac"; }
 lost='echo 0 1 a rank was lost >$SKEL_EXIT_STATUS_FILE' killed='kill -KILL $$' good='echo 0 0 >$SKEL_EXIT_STATUS_FILE'
 none='no rank reported its exit code: all were lost, or the program does not use skel::run_main'
@@ -108,6 +135,11 @@ grep -qx 'skel-mpiexec: a rank was lost; restart 1 of 5 in 0 s' err
 -n 2 true --size 3 --resume auto" ]
 restarts 0 3 "skel-mpiexec: $none; restart 2 of 2 in 0 s" --restart 2 -n 1 true a : -n 1 ls b
 grep -q ' -n 1 true a --resume auto : -n 1 ls b --resume auto$' calls
+ln -s "$(type -P true)" skel-run
+again="--resume auto"
+restarts 0 3 "skel-mpiexec: $none; restart 2 of 2 in 0 s" --restart 2 \
+  -n 1 ./skel-run a -- ./m.sh -- 1 : -n 1 env -- ./skel-run b : -n 1 true
+grep -q " -n 1 ./skel-run a $again -- ./m.sh -- 1 : -n 1 env -- ./skel-run b $again : -n 1 true $again$" calls
 restarts 137 2 "skel-mpiexec: $none; gave up after 1 restarts" --restart 1 -n 2 true
 restarts 1 1 "" -n 2 true # without --restart
 # A rank that dies in MPI_Init: nothing was computed.
@@ -147,7 +179,7 @@ fake "$lost" "$lost" "$good"
 restarts 1 2 "skel-mpiexec: no host answers; gave up after 2 restarts" --restart 2 --hosts a:2,b:3,c --probe ./answers -n 5 true
 [ "$(sed 's/.* --host/--host/' calls)" = "--host a:2,b:3,c -n 5 true
 --host a:2,c -n 3 true --resume auto" ]
-explained " --host a:2 -n 2 true" --hosts a:2 --probe true true
+explained " --host a:2 -n 2 sh -c " --hosts a:2 --probe true true
 
 # Ranks that outlive mpiexec are killed before the next start.
 fake 'sleep 300 & echo $! >orphan; kill -KILL $$' "$good" "$good"
@@ -157,3 +189,15 @@ if [ -n "${state/#Z*/}" ]; then
   echo "a rank is left" >&2
   exit 1
 fi
+
+# The job script for Slurm.
+mkdir slurm
+printf '#!/bin/bash\necho "${*/*skel-store*/STORE}" >>words\n' >slurm/srun
+chmod +x slurm/srun
+added="--checkpoint ida:2,1 --store STORE --resume auto"
+for words in "" " -- ./m.sh -- 1"; do
+  # shellcheck disable=SC2086 # words
+  PATH=$PWD/slurm:$PATH SLURM_SUBMIT_DIR=. SLURM_JOB_ID=1 SLURM_CPUS_PER_TASK=1 bash "$slurm/resume.sbatch" skel-run --size 3$words
+done
+[ "$(cat words)" = "--mpi=pmix --cpus-per-task=1 skel-run --size 3 $added
+--mpi=pmix --cpus-per-task=1 skel-run --size 3 $added -- ./m.sh -- 1" ]

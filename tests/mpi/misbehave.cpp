@@ -2,6 +2,7 @@
 // its output and exit codes.
 #include <mpi.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -177,6 +178,27 @@ void hang_in(skel::context& ctx, bool me, std::string const& where, skel::farm_o
     skel::farm(
         ctx, skel::indices(100), task, skel::schedule::interleaved{},
         [&](skel::task_id, std::uint64_t) { maybe("sink"); }, options);
+}
+
+// A task stops its process for 4 seconds, and then runs for 0.3 s.
+void stop_in_task(skel::context& ctx) {
+  std::uint64_t sum = 0;
+  auto const task = [](std::uint64_t i) {
+    if (i == 1) {
+      auto const self = ::getpid();
+      if (::fork() == 0) {
+        ::sleep(4);
+        ::kill(self, SIGCONT);
+        ::_exit(0);
+      }
+      std::raise(SIGSTOP);
+      sleep_ms(300);
+    }
+    return i;
+  };
+  skel::farm(ctx, skel::indices(3), task, [&](skel::task_id, std::uint64_t i) { sum += i; },
+             {.task = {.time_limit_seconds = 1.5}});
+  if (sum != 3) throw std::logic_error("wrong");
 }
 
 // The source waits for the result of a task that it has produced, for ever on one thread.
@@ -358,6 +380,7 @@ std::map<std::string, act> const acts{
     {"hang-in-source", [](auto& ctx, bool) { hang_in_source(ctx); }},
     {"hang-in-team", [](auto& ctx, bool me) { hang_in_team(ctx, me); }},
     {"overrun", [](auto& ctx, bool me) { hang_in(ctx, me, "task", {.task = {.time_limit_seconds = 0.5}}); }},
+    {"stopped", [](auto& ctx, bool) { stop_in_task(ctx); }},
     {"lose-root-in-task", [](auto& ctx, bool me) { lose_root(ctx, me, "task"); }},
     {"lose-root-in-own-code", [](auto& ctx, bool me) { lose_root(ctx, me, "own code"); }},
 };

@@ -39,17 +39,19 @@ TEST_CASE("a rank dies while the others are inside MPI_Init or construct the con
 
 TEST_CASE("a rank dies after its farewell") {
   for (int i = 0; i < 3; ++i) {  // MPI_Finalize hangs in half of the runs
-    auto const e = run("bye", 1, "1s");
+    auto const e = run("bye", 1, "3s");
     CAPTURE(e.out, e.errors);
     CHECK(e.code == 0);
-    CHECK(e.out == std::vector<std::string>{"right, lost, again 0"});
+    REQUIRE(e.out.size() == 1);
+    // The root may hear of the loss before it describes the call.
+    CHECK((e.out[0] == "right, lost, again 0" || e.out[0] == "right, lost 1, again 0"));
   }
 }
 
 TEST_CASE("no rank waits forever after the farewell") {
   for (auto const* where : {"free", "finalize"}) {
     INFO(where);
-    auto const e = run(where, 1, "1s");
+    auto const e = run(where, 1, "3s");
     CAPTURE(e.out, e.errors);
     CHECK(e.code == 0);
     CHECK(e.out == std::vector<std::string>{"right, lost, again 0"});
@@ -58,7 +60,7 @@ TEST_CASE("no rank waits forever after the farewell") {
 }
 
 TEST_CASE("MPI crashes in MPI_Finalize, after the results") {
-  auto const e = run("crash", 0, "1s");
+  auto const e = run("crash", 0, "3s");
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 0);
   CHECK(e.out == std::vector<std::string>{"right, lost, again 0"});
@@ -80,4 +82,14 @@ TEST_CASE("a root that is stuck in a call of MPI ends, and the others go on with
   CHECK(e.code == 0);
   CHECK(e.out == std::vector<std::string>{"right, lost, again 0, attempt 2"});
   CHECK(lines_with(e, "rank 0 has been inside one call of MPI for") == 1);
+}
+
+TEST_CASE("a message that comes with an error, and whose request stays, is received") {
+  for (int const rank : {0, 2}) {
+    auto const e = run("pending", rank, "5s");
+    CAPTURE(rank, e.out, e.errors);
+    CHECK(e.code == 0);
+    CHECK(e.out == std::vector<std::string>{"right, lost, again 0"});
+    CHECK(lines_with(e, "mpi_phases: ") == 0);
+  }
 }

@@ -1,8 +1,11 @@
 // Checkpoints of the programs whose ranks kill themselves (deaths.hpp).
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <system_error>
+#include <thread>
 
 #include "skel/storage/options.hpp"
 
@@ -20,6 +23,21 @@ inline skel::checkpoint_options saving_to(std::string const& where, std::string 
   c.program = {"losses", "1"};
   c.problem = "losses";
   return c;
+}
+
+/// Waits until a generation after the first, which is saved before any task begins, is committed in a store
+/// below `directory`; at most 30 s.
+inline void wait_for_results_in(std::string const& directory) {
+  auto const there = [&] {
+    std::error_code vanished;  // files do, meanwhile
+    for (auto f = std::filesystem::recursive_directory_iterator(directory, vanished);
+         f != std::filesystem::recursive_directory_iterator(); f.increment(vanished)) {
+      auto const name = f->path().filename().string();
+      if (name.starts_with("manifest.") && !name.starts_with("manifest.1.")) return true;
+    }
+    return false;
+  };
+  for (int i = 0; i < 3000 && !there(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 }  // namespace test

@@ -1,6 +1,8 @@
 // Runs programs whose ranks kill themselves (deaths.hpp), and checks the survivors' output.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -11,7 +13,7 @@
 namespace test {
 
 /// `command`: the program and its arguments.
-inline ended run_with_deaths(std::string const& command, int ranks, char const* suspect_after = "500ms") {
+inline ended run_with_deaths(std::string const& command, int ranks, char const* suspect_after = "2s") {
   return shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 200 " +
                SKEL_MPIEXEC_SCRIPT + " -n " + std::to_string(ranks) + " --oversubscribe " + command);
 }
@@ -29,6 +31,11 @@ inline std::string in_groups(std::string const& when, int size) {
   return std::string(SKEL_LOSSES) + " " + when + " " + std::to_string(size);
 }
 
+inline bool says(ended const& e, std::string const& text) {
+  return std::any_of(e.errors.begin(), e.errors.end(),
+                     [&](auto const& line) { return line.find(text) != std::string::npos; });
+}
+
 /// Runs the command with new seeds until a rank is lost while work is unfinished; a rank may die after the
 /// end. Both calls of the program must be right every time. Returns the number of runs.
 inline int survives(std::string const& command, std::uint64_t seed, int ranks = 4) {
@@ -37,9 +44,9 @@ inline int survives(std::string const& command, std::uint64_t seed, int ranks = 
     auto const e = run_with_deaths(command + " " + std::to_string(seed), ranks);
     CAPTURE(e.out, e.errors);
     REQUIRE(e.code == 0);
+    for (auto const& line : e.out) CHECK(line.starts_with("right, lost"));
+    if (says(e, "lost the root")) continue;  // on a busy machine it may have been silent; the body ran again
     REQUIRE(e.out.size() == 2);
-    CHECK(e.out[0].starts_with("right, lost"));
-    CHECK(e.out[1].starts_with("right, lost"));
     if (e.out[0].find("lost,") == std::string::npos && e.out[0].find("again 0") == std::string::npos)
       return attempt;
   }
@@ -89,7 +96,12 @@ inline void survives_suspicions(std::string const& command) {
   CAPTURE(e.out, e.errors);
   CHECK(e.code != 124);  // timeout ended it
   for (auto const& line : e.out) CHECK(line.starts_with("right, lost"));
-  if (e.code == 0) CHECK(e.out.size() == 2);
+  auto const again = std::count_if(e.errors.begin(), e.errors.end(), [](auto const& line) {
+    return line.find("lost the root") != std::string::npos;
+  });
+  if (e.code == 0) CHECK(e.out.size() >= 2);
+  // A root that was given up may have printed its lines before.
+  CHECK(e.out.size() <= 2 * (1 + static_cast<std::size_t>(again)));
 }
 
 }  // namespace test

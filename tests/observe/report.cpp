@@ -151,11 +151,16 @@ TEST_CASE("phases are written where there are some") {
 TEST_CASE("a report contains the cost of checkpoints, if there were any") {
   skel::report run;
   CHECK_FALSE(written(run, {}).contains("checkpoint"));
-  run.checkpoint = skel::checkpoint_report{
-      .restored_tasks = 31, .restored_generation = 4, .saved = 2, .bytes = 100, .blocked_seconds = 0.25};
+  run.checkpoint = skel::checkpoint_report{.restored_tasks = 31,
+                                           .restored_generation = 4,
+                                           .restore_seconds = 0.5,
+                                           .saved = 2,
+                                           .bytes = 100,
+                                           .blocked_seconds = 0.25};
   auto const c = written(run, {})["checkpoint"];
   CHECK(c["restored_tasks"] == 31);
   CHECK(c["restored_generation"] == 4);
+  CHECK(c["restore_seconds"] == 0.5);
   CHECK(c["saved"] == 2);
   CHECK(c["failed"] == 0);
   CHECK(c["blocked_seconds"] == 0.25);

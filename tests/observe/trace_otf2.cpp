@@ -197,6 +197,10 @@ TEST_CASE("an OTF2 archive replaces nothing but another one") {
         beside + ": is in the way of the OTF2 archive " + path);
   std::filesystem::remove(beside);
   write_trace(path, {});
+  auto const capitals = directory.file("U.OTF2");
+  write_trace(capitals, {});
+  CHECK(std::filesystem::exists(capitals));
+  CHECK(std::filesystem::exists(directory.file("U.def")));
   std::filesystem::create_directory(beside + "/mine");
   CHECK(test::error_text<skel::error>([&] { write_trace(path, {}); }).find(beside + ": ") == 0);
   CHECK(std::filesystem::exists(beside + "/mine"));

@@ -174,12 +174,14 @@ TEST_CASE("incomplete checkpoint options and invalid codes are refused") {
     return test::error_text<skel::usage_error>([&] { with_checkpoints(arguments); });
   };
   CHECK(refusal({"--checkpoint", "ida:6,2"}) == "--checkpoint requires --store");
+  CHECK_FALSE(with_checkpoints({"--checkpoint", "none"}).saves());
+  CHECK_FALSE(with_checkpoints({"--checkpoint", "none", "--every", "9s", "--resume"}).saves());
   CHECK(refusal({"--store", "a"}) == "--store requires --checkpoint");
   CHECK(refusal({"--resume"}) == "--resume requires --checkpoint");
   CHECK(refusal({"--checkpoint", "ida:2,1", "--store", "a", "--resume-object", "3f"}) ==
         "--resume-object requires --resume");
   CHECK(test::contains(refusal({"--checkpoint", "central", "--store", "a", "--resume=later"}),
-                       "--resume: later"));
+                       "--resume: expected auto or nothing, found \"later\""));
   CHECK(test::contains(refusal({"--checkpoint", "raid:5", "--store", "a"}), "--checkpoint: "));
   CHECK(test::contains(refusal({"--checkpoint", "ida:200,100", "--store", "a"}), "256"));
   CHECK(test::contains(refusal({"--checkpoint", "ida:2,1", "--store", "a", "--every", "soon"}),

@@ -33,6 +33,24 @@ TEST_CASE("a page that cannot be made is refused before the run") {
   CHECK(text == "--page: skel-view: needs matplotlib; on Debian: apt install python3-matplotlib");
 }
 
+TEST_CASE("a trace or a page with another ending is refused") {
+  test::temporary_directory const directory;
+  auto const refused = [&](auto member, std::string const& name) {
+    common_options options;
+    options.files.*member = directory.file(name);
+    auto const text = error_text<skel::usage_error>([&] { check_outputs(options); });
+    CHECK(directory.entries() == 0);
+    return text.substr(text.rfind('/') + 1);
+  };
+  using files = run_options::output_files;
+  CHECK(refused(&files::trace, "t.otf") == "t.otf: unknown extension \".otf\"; known: .json, .otf2");
+  CHECK(refused(&files::trace, "trace") == "trace: missing extension; known: .json, .otf2");
+  CHECK(refused(&files::page, "p.txt") == "p.txt: unknown extension \".txt\"; known: .html");
+  common_options options;
+  options.files.trace = directory.file("T.JSON");
+  check_outputs(options);
+}
+
 TEST_CASE("outputs are checked before the run, and the check leaves no files") {
   test::temporary_directory const directory;
   common_options options;

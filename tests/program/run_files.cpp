@@ -64,6 +64,18 @@ TEST_CASE("a page that cannot be made leaves report and trace") {
   }
 }
 
+TEST_CASE("a file that cannot be written leaves the others") {
+  test::temporary_directory const directory;
+  common_options options;
+  options.files.report = "/nonexistent/r.json";
+  options.files.trace = "/nonexistent/t.json";
+  options.files.samples = directory.file("s.csv");
+  auto const text =
+      test::error_text<skel::error>([&] { write_run_files(options, "skel-x", some_outcome(), {}); });
+  CHECK(text == "/nonexistent/r.json: No such file or directory");
+  CHECK(test::read_file(options.files.samples).ends_with(",width=512\n"));
+}
+
 TEST_CASE("a stopped run writes no sample") {
   test::temporary_directory const directory;
   common_options options;
@@ -130,6 +142,8 @@ TEST_CASE("the summary is one line") {
   outcome.run.checkpoint =
       skel::checkpoint_report{.restored_tasks = 1, .saved = 2, .blocked_seconds = 0.0193};
   CHECK(summary_line(outcome.run).ends_with("; 1 task restored, 2 checkpoints, 1 % of the time"));
+  outcome.run.checkpoint->restore_seconds = 0.25;
+  CHECK(summary_line(outcome.run).ends_with("; 1 task restored in 0.25 s, 2 checkpoints, 1 % of the time"));
   outcome.run.checkpoint->failed = 3;
   CHECK(summary_line(outcome.run).ends_with("2 checkpoints, 1 % of the time (3 failed)"));
   outcome.run.checkpoint = skel::checkpoint_report{.restored_tasks = 7};

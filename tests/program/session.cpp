@@ -1,4 +1,7 @@
 // The options of a user's program: what is taken out of the command line, and what becomes of it.
+#include <unistd.h>
+
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -12,6 +15,7 @@
 #include "skel/farm.hpp"
 #include "skel/program.hpp"
 #include "skel/run_threads.hpp"
+#include "standard_error.hpp"
 
 namespace {
 
@@ -59,6 +63,15 @@ int run(skel::context& ctx, command_line all, std::uint64_t bad = 10) {
 
 }  // namespace
 
+TEST_CASE("a function is a body") {
+  static std::atomic<int> ranks = 0;
+  struct of {
+    static void body(skel::context& ctx) { ranks += ctx.size(); }
+  };
+  skel::run_threads(2, of::body);
+  CHECK(ranks == 4);
+}
+
 TEST_CASE("a session takes its options and leaves the others") {
   skel::run_threads(2, [](skel::context& ctx) {
     command_line all({"--size", "7", "--schedule", "guided:min=2", "in.txt", "--threads=2", "--quiet",
@@ -100,6 +113,107 @@ TEST_CASE("the errors of a session name the option") {
   CHECK(refused({"--root", "sleeps"}) == "--root: unknown role \"sleeps\"; known: works, serves");
   CHECK(refused({"--report", "/nonexistent/r.json"}) == "/nonexistent/r.json: No such file or directory");
   CHECK(test::contains(skel::program::help_of_options(), "\n  --threads N             compute threads"));
+}
+
+TEST_CASE("a program without arguments of its own refuses what is left, and has --help") {
+  static std::atomic<int> helped = 0;
+  auto const answer = [](std::vector<std::string> const& arguments) {
+    return test::error_text<skel::usage_error>([&] {
+      skel::run_threads(2, [&](skel::context& ctx) {
+        command_line all(arguments);
+        session const self(ctx, "own", all.argc, all.argv.data());
+        if (self.answers_help("usage: own")) ++helped;
+      });
+    });
+  };
+  CHECK(answer({"--scheduel", "guided"}) ==
+        "unexpected argument \"--scheduel\"; did you mean --schedule? --help lists the options");
+  CHECK(answer({"--shedule=guided"}) ==
+        "unexpected argument \"--shedule=guided\"; did you mean --schedule? --help lists the options");
+  CHECK(answer({"--quiet", "extra"}) == "unexpected argument \"extra\"; --help lists the options");
+  CHECK(answer({"--", "--help"}) == "unexpected argument \"--\"; --help lists the options");
+  CHECK(helped == 0);
+  skel::run_threads(1, [](skel::context& ctx) {
+    command_line all({"--threads", "1"});
+    session const self(ctx, "own", all.argc, all.argv.data());
+    CHECK_FALSE(self.answers_help("usage: own"));
+  });
+  auto const help = [] {
+    skel::run_threads(2, [](skel::context& ctx) {
+      command_line all({"--help"});
+      session const self(ctx, "own", all.argc, all.argv.data());
+      if (self.answers_help("usage: own")) ++helped;
+    });
+  };
+  CHECK(test::printed_by(help, STDOUT_FILENO) == "usage: own\n\n" + skel::program::help_of_options());
+  CHECK(helped == 2);
+}
+
+TEST_CASE("the options of checkpoints reach the farm, with the rest of the command line as its problem") {
+  using mode = skel::checkpoint_options::resume_mode;
+  skel::run_threads(1, [](skel::context& ctx) {
+    auto const farm = [&](std::vector<std::string> const& arguments, std::string const& left) {
+      command_line all(arguments);
+      session const self(ctx, "own", all.argc, all.argv.data());
+      CHECK(all.left() == left);
+      return self.farm().checkpoint;
+    };
+    CHECK_FALSE(farm({"7"}, "7"));
+    CHECK_FALSE(farm({"--checkpoint", "none", "--store", "a"}, ""));
+    auto const c = farm({"--size", "7", "--checkpoint", "ida:2,1", "--store=a,b", "--remote", "c",
+                         "--remote-every", "3", "--every", "90s", "--mtbf=2h", "--resume", "auto", "in.txt"},
+                        "--size 7 in.txt")
+                       .value();
+    CHECK(c.code == "ida:2,1");
+    CHECK(c.store == std::vector<std::string>{"a", "b"});
+    CHECK(c.remote.store == std::vector<std::string>{"c"});
+    CHECK(c.remote.every == 3);
+    CHECK(c.every_seconds == 90.0);
+    CHECK(c.mean_seconds_between_failures == 7200);
+    CHECK(c.resume == mode::if_there);
+    CHECK(c.program.name == "own");
+    CHECK(c.problem == "own\n--size\n7\nin.txt\n");
+    CHECK(farm({"--checkpoint=central", "--store", "a", "--resume", "in.txt"}, "in.txt")->resume ==
+          mode::yes);
+    CHECK(farm({"--checkpoint=central", "--store", "a", "--resume=auto"}, "")->resume == mode::if_there);
+  });
+  CHECK(refused({"--checkpoint", "central"}) == "--checkpoint requires --store");
+  CHECK(refused({"--checkpoint", "none"}) == "(nothing thrown)");
+  CHECK(refused({"--store", "a"}) == "--store requires --checkpoint");
+  CHECK(refused({"--resume"}) == "--resume requires --checkpoint");
+  CHECK(refused({"--checkpoint", "central", "--store", "a", "--resume=later"}) ==
+        "--resume: expected auto or nothing, found \"later\"");
+  CHECK(test::contains(refused({"--checkpoint", "raid:5", "--store", "a"}), "--checkpoint: "));
+}
+
+TEST_CASE("a program of one's own resumes with its options") {
+  test::temporary_directory const d;
+  std::atomic<int> runs = 0;
+  auto const store = d.file("");
+  auto const sum = [&](std::vector<std::string> words) {
+    std::uint64_t total = 0;
+    for (auto const* word :
+         {"--checkpoint", "central", "--store", store.c_str(), "--every", "1ms", "--quiet"})
+      words.emplace_back(word);
+    skel::run_threads(2, [&](skel::context& ctx) {
+      command_line all(words);
+      session self(ctx, "own", all.argc, all.argv.data());
+      auto const [report] = skel::farm(
+          ctx, skel::indices(50),
+          [&](std::uint64_t i) {
+            ++runs;
+            return i;
+          },
+          self.schedule(), [&](skel::task_id, std::uint64_t i) { total += i; }, self.farm());
+      static_cast<void>(self.finish({.run = report}));
+    });
+    return total;
+  };
+  CHECK(sum({"7"}) == 1225);
+  auto const first = runs.load();
+  CHECK(sum({"7", "--resume"}) == 1225);
+  CHECK(runs == first);
+  CHECK(test::contains(test::error_text<skel::usage_error>([&] { sum({"8", "--resume"}); }), "problem"));
 }
 
 TEST_CASE("ranks with other options are refused") {

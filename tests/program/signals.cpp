@@ -115,6 +115,38 @@ TEST_CASE("the time limit requests a stop") {
   CHECK(signals.reason() == "the time limit");  // the first reason counts
 }
 
+TEST_CASE("without a time limit, the end of a Slurm job requests a stop, a tenth of its time before") {
+  auto const now =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
+  auto const times = [&](long start, long end) {
+    ::setenv("SLURM_JOB_START_TIME", std::to_string(now + start).c_str(), 1);
+    ::setenv("SLURM_JOB_END_TIME", std::to_string(now + end).c_str(), 1);
+  };
+  times(-100, 9);  // 109 s, of which 9 s are left
+  {
+    stop_signals const signals;
+    CHECK(stops_within(signals.token(), 5s));
+    CHECK(signals.reason() == "the time limit");
+  }
+  {
+    stop_signals const signals(std::chrono::duration<double>(1000));
+    CHECK_FALSE(stops_within(signals.token(), 20ms));
+  }
+  times(-100000, 70);  // a minute before the end
+  {
+    stop_signals const signals;
+    CHECK_FALSE(stops_within(signals.token(), 20ms));
+  }
+  ::setenv("SLURM_JOB_END_TIME", "soon", 1);
+  {
+    stop_signals const signals;
+    CHECK_FALSE(stops_within(signals.token(), 20ms));
+  }
+  ::unsetenv("SLURM_JOB_START_TIME");
+  ::unsetenv("SLURM_JOB_END_TIME");
+}
+
 TEST_CASE("a time limit of years neither overflows nor stops") {
   for (double const seconds : {1e8, 1e12, 1e300}) {
     stop_signals const signals{std::chrono::duration<double>(seconds)};

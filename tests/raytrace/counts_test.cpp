@@ -4,27 +4,16 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "fewer.hpp"
 #include "renderer.hpp"
 #include "spd.hpp"
 
 using namespace raytrace;
 
-// Sanitizers slow rays down tenfold, so they use every third row and column.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SKEL_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SKEL_TEST_SANITIZED 1
-#endif
-#endif
-
 namespace {
 
-#if defined(SKEL_TEST_SANITIZED)
-constexpr int side = 171;
-#else
-constexpr int side = 513;
-#endif
+// Sanitizers slow rays down tenfold, so they use every third row and column.
+constexpr int side = test::slow ? 171 : 513;
 constexpr double share = static_cast<double>(side) * side / (513.0 * 513.0);
 
 ray_counts counted(scene const& world) {

@@ -9,30 +9,27 @@ set -euo pipefail
 skel_mpiexec=$1 program=$2
 shift 2
 own_folder
-picture=(--scene balls:4 --size 1400x1400 --threads 1 --quiet --progress never)
-
-wait_for_preview() { # waits until the first lines exist, or the job has ended
-  for _ in $(seq 600); do
-    if [ -e "$folder/preview.ppm" ] || ! kill -0 $launcher 2>/dev/null; then break; fi
-    sleep 0.02
-  done
+draw() { # draw SIZE
+  picture=(--scene balls:4 --size "$1" --threads 1 --quiet --progress never)
+  "$program" "${picture[@]}" -o "$folder/alone.ppm"
 }
 
-"$program" "${picture[@]}" -o "$folder/alone.ppm"
+draw 1400x1400
 seen=0
 for schedule in "$@"; do
   for victims in 1 "2 3" 0 "0 2" 0/1; do
-    for _ in 1 2 3 4 5 6; do # repeated if the kill came too late
+    for attempt in 1 2 3 4 5 6; do # repeated if the kill came too late
+      case $attempt in 3) draw 2000x2000 ;; 5) draw 2800x2800 ;; esac # a busy machine
       rm -f "$folder/preview.ppm" "$folder/report.json" "$folder/ranks.ppm"
       SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${picture[@]}" --schedule "$schedule" \
         --preview "$folder/preview.ppm" --report "$folder/report.json" -o "$folder/ranks.ppm" 2>"$folder/errors" &
       launcher=$!
-      wait_for_preview
+      wait_for $launcher test -e "$folder/preview.ppm" || true
       # shellcheck disable=SC2086  # words
       kill_ranks "--preview $folder/preview.ppm" ${victims%/*}
       if [[ $victims == */* ]]; then
         rm -f "$folder/preview.ppm"
-        wait_for_preview
+        wait_for $launcher test -e "$folder/preview.ppm" || true
         kill_ranks "--preview $folder/preview.ppm" "${victims#*/}"
       fi
       if ! wait $launcher; then
@@ -49,11 +46,11 @@ for schedule in "$@"; do
         exit 1
       fi
       if [[ $victims == 0* ]]; then # its successor counts the attempts
-        attempt=$(grep -o '"attempt": [0-9]*' "$folder/report.json" | head -n 1 || true)
-        echo "$schedule, ranks $victims killed: ${attempt:-attempt 1}"
+        begun=$(grep -o '"attempt": [0-9]*' "$folder/report.json" | head -n 1 || true)
+        echo "$schedule, ranks $victims killed: ${begun:-attempt 1}"
         expected=2
         [[ $victims == */* ]] && expected=3
-        if [ "${attempt##* }" = $expected ]; then
+        if [ "${begun##* }" = $expected ]; then
           seen=$((seen + 1))
           break
         fi

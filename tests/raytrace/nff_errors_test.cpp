@@ -104,4 +104,6 @@ TEST_CASE("other errors") {
   CHECK(after_head(std::string(100, 'z')) ==
         "scene.nff:9: a scene needs one of v b l f s c p pp here, found \"zzzzzzzzzzzzzzzzzzzzzzzz...\"");
   CHECK_THROWS_WITH(read_nff("/nonexistent/scene.nff"), "/nonexistent/scene.nff: No such file or directory");
+  CHECK_THROWS_AS(read_nff("/tmp"), skel::usage_error);
+  CHECK_THROWS_WITH(read_nff("/tmp"), "/tmp: Is a directory");
 }

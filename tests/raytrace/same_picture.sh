@@ -28,4 +28,9 @@ for ranks in "$@"; do
     --results concentrated --root serves
   count=$((count + 1))
 done
+(
+  cd "$folder"
+  expect 2 'view needs different "from" and "at"' --scene "$scene" --from 1,2,3 --at 1,2,3
+  expect 2 'view needs an "up" that is not the line of sight' --scene "$scene" --up 0,0,0
+)
 echo "$scene: $count runs, $expected"

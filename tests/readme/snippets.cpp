@@ -14,6 +14,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <skel/exact_merges.hpp>
 #include <skel/mpi.hpp>
 #include <skel/program.hpp>
 #include <skel/sample_scaling.hpp>
@@ -82,6 +83,24 @@ void failures(skel::context& ctx) {
 #include "failing-tasks_1.inc"
 }
 
+void outcomes(skel::context& ctx) {
+  auto const f = [](std::uint64_t i) { return static_cast<double>(i); };
+  std::vector<double> table(20);
+#include "failing-tasks_2.inc"
+}
+
+struct point {
+  double x = 0;
+};
+point draw() {  // on the root
+  static double x = 1;
+  return {x /= 2};
+}
+double evaluate(point const& p) { return p.x; }
+void steer(skel::context& ctx) {
+#include "steer-a-farm_1.inc"
+}
+
 void cudaSetDevice(int /*device*/) {}
 int on_processor(std::uint64_t task) { return f(task); }
 int on_gpu(std::uint64_t task) { return f(task); }
@@ -92,7 +111,7 @@ void devices(skel::context& ctx) {
 void everywhere(skel::context& ctx) {
   auto const f = [](std::uint64_t i) { return static_cast<double>(i); };
 #include "farm-results_1.inc"
-  if (all->size() != 1000 || last != 999) throw std::runtime_error("other results than the root's");
+  if (results.size() != 1000 || last != 999) throw std::runtime_error("other results than the root's");
 }
 
 void first_good(skel::context& ctx) {
@@ -115,6 +134,18 @@ std::vector<int> costs(skel::context& ctx) {
   auto const analyse = [](file const& one) { return static_cast<int>(one.bytes); };
   std::vector<int> results;
 #include "known-costs_1.inc"
+  return results;
+}
+
+struct model {
+  std::uint64_t cells;
+  unsigned width;
+  double hours;
+};
+std::vector<std::uint64_t> needs(skel::context& ctx) {
+  std::vector<model> const models{{3, 1, 0.1}, {5, 1, 2}};
+  std::vector<std::uint64_t> results;
+#include "needs_1.inc"
   return results;
 }
 
@@ -215,6 +246,8 @@ TEST_CASE("the blocks of code of the documentation do what they say") {
     CHECK(doubled.next == std::array<double, 3>{2, 4, 6});
     farms::audits(ctx);
     farms::failures(ctx);
+    farms::outcomes(ctx);
+    farms::steer(ctx);
     farms::devices(ctx);
     farms::everywhere(ctx);
     farms::first_good(ctx);
@@ -222,11 +255,16 @@ TEST_CASE("the blocks of code of the documentation do what they say") {
     if (ctx.is_root()) CHECK(most == 1200);
     auto const costs = farms::costs(ctx);
     if (ctx.is_root()) CHECK(costs == std::vector<int>{3, 1, 2});
+    auto const needs = farms::needs(ctx);
+    if (ctx.is_root()) CHECK(needs == std::vector<std::uint64_t>{3, 5});
     auto const open = skel::on_root([] { return std::vector{searches::choice{0, 5}}; });
     CHECK(skel::ring_steal(ctx, open, searches::knapsack{}).value == 5);
     CHECK(searches::first(ctx) == 1);
-    auto const found = extremes_of(ctx, 100, [](std::uint64_t i) { return i % 40 == 7 ? 3.0 : 1.0; });
-    if (ctx.is_root()) CHECK((found.least == 1 && found.most == 3 && found.task_of_most == 7));
+    auto const found = summary_of(ctx, 100, [](std::uint64_t i) { return i % 40 == 7 ? 3.0 : 1.0; });
+    if (ctx.is_root()) {
+      CHECK((found.least.value() == 1 && found.most.value() == 3 && found.most.task() == 7));
+      CHECK((found.spread.counts()[15] == 3 && found.kinds.entries.at("small") == 97));
+    }
   });
 }
 

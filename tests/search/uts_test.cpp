@@ -72,7 +72,9 @@ TEST_CASE("invalid trees are refused") {
         wrong{"geometric:d", "expected key=value, found \"d\""},
         wrong{"geometric:d=3,d=4", "found d twice, expected once"},
         wrong{"geometric:d=0", "d must be at least 1"},
-        wrong{"binomial:q=0.5,m=2", "q times m must be less than 1"}}) {
+        wrong{"binomial:q=0.5,m=2", "q times m must be less than 1"},
+        wrong{"hybrid:m=8", "q times m must be less than 1"},
+        wrong{"geometric:shape=expdec,b=0.9", "b must be at least 1"}}) {
     INFO(w.spec);
     try {
       static_cast<void>(parse_tree(w.spec));

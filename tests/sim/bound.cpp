@@ -82,8 +82,8 @@ TEST_CASE("64 simulated ranks that share a bound need at most 1.5 times the idea
     for (int ranks : {3, 64}) {
       auto const all = search(ranks, room);
       double const of_ideal = all.seconds * ranks / one.seconds;
-      std::printf("%.0f tasks on one rank; on %d ranks %.0f, in %.2f of the ideal time\n", one.tasks, ranks,
-                  all.tasks, of_ideal);
+      std::printf("| %.0f | %d | %.0f | %.2f |\n", one.tasks, ranks, all.tasks,
+                  of_ideal);  // docs/measurements/bound.md
       CHECK(all.best == one.best);
       CHECK(all.tasks <= 1.5 * one.tasks);
       CHECK(of_ideal <= 1.5);

@@ -103,7 +103,7 @@ TEST_CASE(
     "the root of a farm needs less than 1 kB per rank, and other ranks need no more than few ranks do") {
   needed const few = farm_of(64), some = farm_of(512), many = farm_of(2048);
   for (auto const& [ranks, n] : {std::pair{64, few}, {512, some}, {2048, many}})
-    std::printf("%d ranks: root %.0f bytes per rank, others %.0f bytes\n", ranks, n.root / ranks, n.others);
+    std::printf("| %d | %.0f | %.0f |\n", ranks, n.root / ranks, n.others);  // docs/measurements/scale.md
   CHECK(many.root - some.root < 1000.0 * (2048 - 512));
   CHECK(many.others - some.others < 2000);  // log N: two more peers on the ring
 }

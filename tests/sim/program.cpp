@@ -163,6 +163,12 @@ TEST_CASE("ranks fail") {
   REQUIRE(r.code == 0);
   CHECK(read(f.file("r.json"))["lost_ranks"] == nlohmann::json::array({3, 12}));
   CHECK(read(f.file("r.json"))["tasks_handed_out_again"] > 0);
+  r = simulate("--tasks 28 --costs constant:1s --quiet --fail 3@90s --fail 4@1ms --fail 5@29results");
+  CHECK(r.code == 0);
+  CHECK(test::contains(r.text, "skel-simulate: --fail 3@90s never came: the run ended after "));
+  CHECK_FALSE(test::contains(r.text, "--fail 4@1ms"));
+  CHECK(test::contains(r.text,
+                       "skel-simulate: --fail 5@29results never came: the root received only 28 results\n"));
   r = simulate("--tasks 200 --costs constant:1s --fail 0@2");
   CHECK(r.code == 1);
   CHECK(r.text == "skel-simulate: the root (rank 0) was lost\n");

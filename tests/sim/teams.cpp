@@ -100,8 +100,9 @@ TEST_CASE("on 64 simulated ranks, chosen sizes end within 5 % of the best size f
   }
   double const ours =
       list_of_tasks(skel::team_size::chosen([](skel::task_id i, int n) { return scaling_of(i).seconds(n); }));
-  std::printf("one size for all: %.2f s with %d ranks, at worst %.2f s; chosen sizes: %.2f s\n", best,
-              best_size, worst, ours);
+  // Rows of docs/measurements/teams.md, as below.
+  std::printf("| one size for all, the best of 1 to 64 (%d) | %.2f |\n", best_size, best);
+  std::printf("| one size for all, the worst | %.2f |\n| `team_size::chosen` | %.2f |\n", worst, ours);
   CHECK(ours <= 1.05 * best);
 }
 
@@ -133,7 +134,7 @@ TEST_CASE("sizes from two samples of a task end within 5 % of the best size for 
   double best = 1e300;
   for (int const n : {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 21, 32, 64}) best = std::min(best, seconds(n).at(0));
   auto const ours = seconds(std::nullopt);
-  std::printf("one size for all: %.2f s; sizes from samples: %.2f s\n", best, ours.at(0));
+  std::printf("| one size for all, the best | %.2f |\n| sizes from samples | %.2f |\n", best, ours.at(0));
   CHECK(ours.at(0) <= 1.05 * best);
   CHECK(ours.at(1) == Approx(truth.serial_seconds).epsilon(0.02));
   CHECK(ours.at(2) == Approx(truth.parallel_seconds).epsilon(0.02));
@@ -143,8 +144,7 @@ TEST_CASE("64 simulated teams of 16 ranks lose at most 5 % to the farm, and 10 %
   for (int const deaths : {0, 16}) {
     auto const e = ensemble(deaths);
     double const efficiency = static_cast<double>(tasks) * size / e.rank_seconds;
-    std::printf("%d deaths: %.3f s, efficiency %.3f, %.0f tasks again\n", deaths, e.seconds, efficiency,
-                e.again);
+    std::printf("| %d | %.3f | %.3f | %.0f |\n", deaths, e.seconds, efficiency, e.again);
     CHECK(e.right == 1);
     CHECK(e.again == deaths);
     CHECK(efficiency >= (deaths == 0 ? 0.95 : 0.90));

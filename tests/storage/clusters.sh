@@ -16,11 +16,6 @@ command=("$program" "$@" --threads 1 --progress never)
 # shellcheck disable=SC2054
 checkpoint=(--checkpoint ida:1,1 --store "$store" --remote-every 2 --every 50ms)
 
-fail() {
-  echo "$1" >&2
-  cat "$folder"/errors >&2 || true
-  exit 1
-}
 
 # on_ranks ARGUMENTS...: ranks 0 to 2 in paris, rank 1 on the loaded host, ranks 3 and 4 in lyon
 on_ranks() {

@@ -11,10 +11,6 @@ product=(--size 1100 --panel 2 --rounds 5 --threads 1 --quiet --progress never)
 directories=("$folder"/d{00..31})
 store=$(IFS=,; echo "${directories[*]}")
 
-fail() {
-  echo "$1" >&2
-  exit 1
-}
 
 newest() { # prints the number of the newest generation of the state in a copy of the store
   find "$1" -name 'rank.*.shard' | sed -n 's/.*\.\([0-9]*\)\.[0-9]*-of-[0-9]*\.[0-9]*\.shard$/\1/p' | sort -n | tail -n 1

@@ -15,11 +15,6 @@ stores=("$folder"/d{0,1,2,3,4,5})
 store=$(IFS=,; echo "${stores[*]}")
 checkpoint=(--checkpoint ida:4,2 --store "$store" --every 50ms)
 
-fail() {
-  echo "$1" >&2
-  cat "$folder"/errors >&2 || true
-  exit 1
-}
 
 refused() { # refused TEXT ARGUMENTS...: one line with this text, and exit code 2
   local text=$1 code=0

@@ -12,25 +12,28 @@ skel_mpiexec=$1 program=$2 disks=$3
 own_folder
 order=1800
 [ "$disks" = given ] || order=2400 # checkpoints through messages take longer
-product=(--size $order --panel 16 --threads 1 --quiet --progress never)
 store=$folder/d0,$folder/d1,$folder/d2
 if [ "$disks" = own ]; then
   export SKEL_HOST=node%r
   store=ranks:$folder/d%r
 fi
 
-"$program" "${product[@]}" -o "$folder/alone.bin"
+multiply() { # multiply ORDER
+  product=(--size "$1" --panel 16 --threads 1 --quiet --progress never)
+  "$program" "${product[@]}" -o "$folder/alone.bin"
+}
+
+multiply $order
 for attempt in 1 2 3 4 5 6; do # repeated if the job ended before the kill
+  case $attempt in 3) multiply $((order * 3 / 2)) ;; 5) multiply $((order * 2)) ;; esac # a busy machine
   rm -rf "$folder"/d?
   mkdir "$folder"/d{0,1,2}
   SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${product[@]}" --checkpoint ida:2,1 \
-    --store "$store" --every 50ms --report "$folder/report.json" --trace "$folder/trace.json" -o "$folder/ranks.bin" >"$folder/out" 2>"$folder/errors" &
+    --store "$store" --every 50ms --report "$folder/report.json" --trace "$folder/trace.json" -o "$folder/ranks.bin" \
+    >"$folder/out" 2>"$folder/errors" &
   launcher=$!
-  for _ in $(seq 400); do # waits for a second generation of the states, after the log: the first is then committed
-    [ "$(find "$folder"/d? -type f 2>/dev/null | grep -cE '\.([3-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
-    sleep 0.02
-  done
-  kill_ranks "--store $store" 2
+  # With a second generation of the states, after the log, the first is committed.
+  if wait_for $launcher has_generation 3 "$folder"/d{0,1,2,3}; then kill_ranks "--store $store" 2; fi
   if ! wait $launcher; then
     cat "$folder/errors" >&2
     exit 1

@@ -12,34 +12,32 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../programs.sh"
 skel_mpiexec=$1 generation=$2 ending=$3 program=$4
 shift 4
+problem=("$@")
 unshare --mount true 2>/dev/null || exit 77
 own_folder
 export SKEL_HOST=node%r
 mkdir "$folder/own" "$folder/shared"
 store=ranks:$folder/own,$folder/shared
 # shellcheck disable=SC2054
-command=("$program" "$@" --threads 1 --progress never --checkpoint ida:2,2 --store "$store" --every 50ms)
+checkpoint=(--threads 1 --progress never --checkpoint ida:2,2 --store "$store" --every 50ms)
 
-fail() {
-  echo "$1" >&2
-  cat "$folder"/errors >&2 || true
-  exit 1
-}
 
 on_ranks() { # on_ranks N ARGUMENTS...: each rank with a disk of its own
   local ranks=$1
   shift
-  "$skel_mpiexec" -n "$ranks" --oversubscribe "$here/own_disk.sh" "$folder" "$folder/own" "${command[@]}" "$@" \
-    >"$folder/out" 2>"$folder/errors"
+  "$skel_mpiexec" -n "$ranks" --oversubscribe "$here/own_disk.sh" "$folder" "$folder/own" \
+    "$program" "${problem[@]}" "${checkpoint[@]}" "$@" >"$folder/out" 2>"$folder/errors"
 }
 
-"$program" "$@" --quiet --progress never -o "$folder/alone$ending"
-
+alone() { "$program" "${problem[@]}" --quiet --progress never -o "$folder/alone$ending"; }
+alone
 for attempt in 1 2 3 4 5 6; do # repeated if the job ended before it could be killed
+  if ((attempt > 3)); then # on a busy machine checkpoints take longer than half of the job
+    make_larger
+    alone
+  fi
   rm -rf "$folder"/disk? "$folder"/shared/* "$folder/killed$ending"
   on_ranks 4 --quiet -o "$folder/killed$ending" &
-  # On a busy machine checkpoints take longer than half of the job; an earlier one then suffices.
-  if ((attempt > 3 && generation > 2)); then generation=2; fi
   if kill_at_generation "$generation" "$store" "$folder"/disk{0,1,2,3} && [ ! -e "$folder/killed$ending" ]; then break; fi
   [ "$attempt" -lt 6 ] || fail "the job could not be killed before its end"
 done

@@ -165,6 +165,23 @@ TEST_CASE("two objects of one name and generation are listed, and one must be se
   CHECK(test::read_file(p.out) == p.data);
 }
 
+TEST_CASE("verify fails without shards, and list without directories") {
+  eight_disks const p;
+  for (std::string const quiet : {"", "--quiet "}) {
+    auto const verify = checkpoint("verify " + quiet + "--from " + p.directories);
+    CHECK(verify.code == 1);
+    CHECK(verify.text == "skel-checkpoint: " + p.directories + ": no shards found\n");
+  }
+  auto const missing = p.where.file("missing");
+  CHECK(checkpoint("verify --from " + missing).code == 1);
+  auto const list = checkpoint("list --from " + missing + "," + missing);
+  CHECK(list.code == 2);
+  CHECK(contains(list.text, missing + ": No such file or directory"));
+  CHECK(std::ranges::count(list.text, '\n') == 1);
+  CHECK(checkpoint("list --from " + missing + "," + p.directories).code == 0);
+  CHECK(checkpoint("list --from " + p.directories).text.empty());
+}
+
 TEST_CASE("after repair, verify finds nothing that repair did not report") {
   eight_disks const p;
   REQUIRE(checkpoint("encode --quiet --code ida:6,2 --to " + p.directories + " " + p.file).code == 0);

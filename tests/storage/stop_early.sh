@@ -12,11 +12,6 @@ product=(--size 2000 --panel 8 --threads 1 --quiet --progress never)
 store=$folder/d0,$folder/d1,$folder/d2
 checkpoint=(--checkpoint ida:2,1 --store "$store" --every 1h)
 
-fail() {
-  echo "$1" >&2
-  cat "$folder/errors" >&2 || true
-  exit 1
-}
 
 # stopped_by REASON SIGNAL RANK PAUSE LIMIT...: starts the job, sends SIGNAL (or none) to RANK some seconds after all ranks
 # have started; succeeds if it was stopped.

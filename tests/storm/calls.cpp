@@ -66,8 +66,10 @@ class steal_call final : public call {
     options_.max_losses_per_task = 0;
   }
   void make(skel::context& ctx, words& out) const override {
+    auto options = options_;
+    options.checkpoint = checkpoint();
     auto const value = skel::ring_steal(ctx, skel::on_root([this] { return roots(); }),
-                                        tree{&ctx, costs_, depth_}, how_, options_)
+                                        tree{&ctx, costs_, depth_}, how_, options)
                            .value;
     words right;
     expect(right);
@@ -263,6 +265,28 @@ struct circle {
     for (auto i = first_of(rank); i < first_of(rank + 1); ++i) s.push_back(i + 1);
     return s;
   }
+  /// The cells of all parts in their order; a message is the last cell of the left neighbour.
+  template <class P>
+  [[nodiscard]] skel::bsp_part<P> divided(skel::bsp_parts<P> const& parts, int rank, int size) const {
+    words all;
+    bool any_sent = false;
+    for (int i = 0; i < parts.size(); ++i) {
+      auto const part = parts[i];
+      all.insert(all.end(), part.state.begin(), part.state.end());
+      any_sent = any_sent || !part.received.empty();
+    }
+    auto const first = begin(0, 1).size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(size);
+    auto const end = begin(0, 1).size() * static_cast<std::size_t>(rank + 1) / static_cast<std::size_t>(size);
+    skel::bsp_part<P> part;
+    part.state.assign(all.begin() + static_cast<std::ptrdiff_t>(first),
+                      all.begin() + static_cast<std::ptrdiff_t>(end));
+    if (any_sent)
+      part.received.push_back({(rank + size - 1) % size, all[(first + all.size() - 1) % all.size()]});
+    return part;
+  }
+  [[nodiscard]] skel::bsp_part<circle> split(skel::bsp_parts<circle> const& parts, int rank, int size) const {
+    return divided(parts, rank, size);
+  }
   static std::uint64_t mixed(std::uint64_t own, std::uint64_t left) {
     return mix(own ^ (left << 7)) + (left >> 3);
   }
@@ -281,6 +305,10 @@ struct circle {
 };
 
 struct neighbour_circle : circle {
+  [[nodiscard]] skel::bsp_part<neighbour_circle> split(skel::bsp_parts<neighbour_circle> const& parts,
+                                                       int rank, int size) const {
+    return divided(parts, rank, size);
+  }
   [[nodiscard]] std::vector<int> neighbours(int rank, int size) const {
     return {(rank + size - 1) % size, (rank + 1) % size};
   }
@@ -327,8 +355,10 @@ class bsp_call final : public call {
  private:
   template <class P>
   [[nodiscard]] std::optional<std::vector<words>> gathered(skel::context& ctx, P const& program) const {
-    return everywhere_ ? skel::all_gather(ctx, program, options_).value
-                       : skel::gather(ctx, program, options_).value;
+    auto options = options_;
+    options.checkpoint = checkpoint();
+    return everywhere_ ? skel::all_gather(ctx, program, options).value
+                       : skel::gather(ctx, program, options).value;
   }
   costs costs_;
   std::uint64_t cells_, rounds_;

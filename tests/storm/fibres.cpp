@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SKEL_ADDRESS_SANITIZER)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -38,7 +38,7 @@ void* take_stack() {
 }
 
 // AddressSanitizer must know which stack is used.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SKEL_ADDRESS_SANITIZER)
 void start_switch(void** fake, void const* bottom, std::size_t size) {
   __sanitizer_start_switch_fiber(fake, bottom, size);
 }

@@ -154,6 +154,8 @@ class farm_call final : public call {
   template <class Result, class Source, class Task>
   void with_sink(skel::context& ctx, Source source, Task const& task, words& out) const {
     skel::any_schedule const how(schedule_);
+    auto options = options_;
+    options.checkpoint = checkpoint();
     words all;
     switch (sink_) {
       case sinks::each: {
@@ -166,7 +168,7 @@ class farm_call final : public call {
                 fail("a sink gets a result that it has, or that does not exist");
               if (id < got.size()) got[id] = number_of(x);
             },
-            options_);
+            options);
         for (auto const& x : got)
           if (x) all.push_back(*x);
         break;
@@ -177,18 +179,18 @@ class farm_call final : public call {
                      if (id != all.size()) fail("an ordered sink gets results out of order");
                      all.push_back(number_of(x));
                    }),
-                   options_);
+                   options);
         break;
       case sinks::reduced:
         if constexpr (std::is_same_v<Result, std::uint64_t>) {
           std::uint64_t sum = 0;
-          skel::farm(ctx, std::move(source), task, how, skel::reduced(sum, std::plus<>{}), options_);
+          skel::farm(ctx, std::move(source), task, how, skel::reduced(sum, std::plus<>{}), options);
           if (ctx.is_root()) out.push_back(sum);
         }
         return;
       case sinks::into: {
         std::vector<Result> values;
-        skel::farm(ctx, std::move(source), task, how, skel::into(values), options_);
+        skel::farm(ctx, std::move(source), task, how, skel::into(values), options);
         for (auto const& x : values) all.push_back(number_of(x));
         break;
       }
@@ -223,6 +225,11 @@ void fail(std::string const& text) {
   if (w != nullptr && w->current() >= 0) the_failure += " (rank " + std::to_string(w->current()) + ")";
 }
 
+std::optional<skel::checkpoint_options>& present_store() {
+  static std::optional<skel::checkpoint_options> of_job;
+  return of_job;
+}
+
 std::string take_failure() { return std::exchange(the_failure, {}); }
 
 // As a rank's helper would, it answers messages meanwhile.
@@ -254,7 +261,7 @@ words program::expected() const {
 
 std::string program::describe() const {
   std::string text;
-  for (auto const& c : calls) text += "\n  " + c->describe();
+  for (auto const& c : calls) text += "\n  " + c->describe() + (c->saves ? ", saves" : "");
   return text;
 }
 

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "skel/context.hpp"
+#include "skel/storage/options.hpp"
 
 namespace storm {
 
@@ -32,15 +34,24 @@ class dice {
 
 using words = std::vector<std::uint64_t>;
 
+/// Where calls save in the job that runs. Empty: nowhere.
+[[nodiscard]] std::optional<skel::checkpoint_options>& present_store();
+
 /// One call of a program.
 class call {
  public:
   virtual ~call() = default;
+  bool saves = false;  ///< in the present store, if it can
   /// Makes the call. Appends what is known afterwards on the root. Wrong results are reported with fail().
   virtual void make(skel::context& ctx, words& out) const = 0;
   /// What make() appends, computed without skel.
   virtual void expect(words& out) const = 0;
   [[nodiscard]] virtual std::string describe() const = 0;
+
+ protected:
+  [[nodiscard]] std::optional<skel::checkpoint_options> checkpoint() const {
+    return saves ? present_store() : std::nullopt;
+  }
 };
 
 /// The result of a task.

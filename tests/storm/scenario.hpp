@@ -6,11 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "disks.hpp"
 #include "faults.hpp"
 #include "program.hpp"
 #include "world.hpp"
 
 namespace storm {
+
+/// Where the job saves, if it does, and what becomes of it.
+struct store_plan {
+  std::optional<skel::checkpoint_options> options{};
+  std::vector<disk_plan> disks{};
+  /// A second job resumes, in which these ranks are lost.
+  bool again = false, power_lost = false;
+  skel::checkpoint_options::resume_mode mode{};
+  std::vector<kill_plan> kills{};
+  [[nodiscard]] bool is_well() const {
+    return std::all_of(disks.begin(), disks.end(), [](auto const& d) { return d.is_well(); });
+  }
+};
 
 struct scenario {
   std::uint64_t seed = 0;
@@ -23,6 +37,7 @@ struct scenario {
   std::vector<cut_plan> cuts{};
   std::uint64_t remember = 0;  ///< bytes
   program what{};
+  store_plan store{};
 
   static scenario draw(std::uint64_t seed);
   [[nodiscard]] std::string describe() const;

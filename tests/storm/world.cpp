@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "disks/remote_file.hpp"
+
 namespace storm {
 
 namespace {
@@ -27,8 +29,10 @@ world* current_world() { return the_world; }
 
 world::world(int ranks, std::uint64_t seed, wires_plan wires)
     : dice_(seed),
+      numbers_(~seed),
       plan_(wires),
       ranks_(static_cast<std::size_t>(ranks)),
+      threads_(static_cast<std::size_t>(ranks)),
       wires_(static_cast<std::size_t>(ranks * ranks)),
       hosts_(static_cast<std::size_t>(ranks)) {}
 
@@ -59,23 +63,27 @@ void world::note(char const* what, std::uint64_t a, std::uint64_t b, std::uint64
 void world::run(std::function<void(int)> const& life, nanoseconds limit) {
   constexpr std::uint64_t most_events = 20'000'000;
   for (int r = 0; r < size(); ++r) {
-    at(r).life = std::make_unique<fibre>([this, r, &life] {
+    auto& first_thread = first(r);
+    first_thread.rank = r;
+    first_thread.life = std::make_unique<fibre>([this, r, &life] {
       try {
         life(r);
       } catch (killed const&) {
         // it has ended outside of the engine
       }
-      at(r).done = true;
+      first(r).done = true;
+      --left_;
       if (!at(r).dead) tell_end(r);
     });
-    at(r).waiting = true;
+    first_thread.waiting = true;
     post(static_cast<nanoseconds>(draw() * 1e6), event::kind::wake, r);
   }
   for (std::size_t i = 0; i < timed_kills_.size(); ++i)
     post(timed_kills_[i].time, event::kind::kill, static_cast<int>(i));
   the_world = this;
+  left_ = ranks_.size();
   std::string wrong;
-  while (std::any_of(ranks_.begin(), ranks_.end(), [](auto const& r) { return !r.done; })) {
+  while (left_ > 0) {
     if (queue_.empty())
       wrong = "deadlock: nothing will happen any more";
     else if (now_ > limit)
@@ -91,32 +99,42 @@ void world::run(std::function<void(int)> const& life, nanoseconds limit) {
   if (!wrong.empty()) {
     wrong += "; still running: ranks";
     for (int r = 0; r < size(); ++r)
-      if (!at(r).done) wrong += ' ' + std::to_string(r);
-    // Lets them end, so that nothing leaks.
-    for (int r = 0; r < size(); ++r) {
-      at(r).dead = true;
-      while (!at(r).done) resume(r);
-    }
+      if (!first(r).done) wrong += ' ' + std::to_string(r);
+    for (auto const n : others_) wrong += ", a thread of rank " + std::to_string(threads_[n].rank);
+    end_all();
   }
   the_world = nullptr;
-  for (auto& r : ranks_) r.life.reset();
+  threads_.clear();
   if (!wrong.empty()) throw violation(wrong);
+}
+
+// Lets all threads unwind, so that nothing leaks.
+void world::end_all() {
+  for (auto& r : ranks_) r.dead = true;
+  constexpr int most_rounds = 1'000'000;
+  for (int round = 0; round < most_rounds && left_ > 0; ++round)
+    for (thread_number n = 0; n < threads_.size(); ++n)
+      if (!threads_[n].done) resume(n);
+  if (left_ > 0) std::abort();
 }
 
 void world::happen(event const& e) {
   ++events_;
+  looks_ = 0;
   switch (e.what) {
     case event::kind::wake: {
-      auto& r = at(e.a);
-      if (r.done || !r.waiting || e.n != r.turn) return;
+      auto const n = static_cast<thread_number>(e.a);
+      auto& t = threads_[n];
+      auto& r = at(t.rank);
+      if (t.done || !t.waiting || e.n != t.turn) return;
       if (!r.dead && r.paused_until > now_) return post(r.paused_until, event::kind::wake, e.a, 0, e.n);
       for (auto const& p : pauses_)
-        if (!r.dead && p.rank == e.a && p.from <= now_ && now_ < p.until) {
-          note("pause", static_cast<std::uint64_t>(e.a), p.until);
+        if (!r.dead && p.rank == t.rank && p.from <= now_ && now_ < p.until) {
+          note("pause", static_cast<std::uint64_t>(t.rank), p.until);
           r.paused_until = p.until;
           return post(p.until, event::kind::wake, e.a, 0, e.n);
         }
-      resume(e.a);
+      resume(n);
       return;
     }
     case event::kind::deliver: {
@@ -125,9 +143,9 @@ void world::happen(event const& e) {
       auto bytes = std::move(w.packets.front());
       w.packets.pop_front();
       auto& r = at(e.b);
-      if (r.dead || r.done) return;
+      if (has_ended(e.b)) return;
       r.inbox.push_back({e.a, skel::transport::packet::received(std::move(bytes))});
-      if (r.waiting) post(now_, event::kind::wake, e.b, 0, r.turn);
+      if (first(e.b).waiting) wake(static_cast<thread_number>(e.b));
       return;
     }
     case event::kind::kill: {
@@ -136,28 +154,37 @@ void world::happen(event const& e) {
       return;
     }
     case event::kind::tell: {
-      auto& r = at(e.a);
-      if (r.dead || r.done) return;
-      r.news.push_back(e.b);
-      if (r.waiting) post(now_, event::kind::wake, e.a, 0, r.turn);
+      if (has_ended(e.a)) return;
+      at(e.a).news.push_back(e.b);
+      if (first(e.a).waiting) wake(static_cast<thread_number>(e.a));
       return;
     }
   }
 }
 
-void world::resume(int rank) {
-  auto& r = at(rank);
-  r.waiting = false;
-  ++r.turn;
-  current_ = rank;
-  r.life->resume();
+void world::resume(thread_number n) {
+  auto& t = threads_[n];
+  t.waiting = false;
+  ++t.turn;
+  current_ = t.rank;
+  thread_ = n;
+  std::swap(skel::detail::transfer_of_this_thread(), t.transfer);
+  t.life->resume();
+  std::swap(skel::detail::transfer_of_this_thread(), t.transfer);
   current_ = -1;
+  if (t.done) t.life.reset();
+}
+
+void world::yield() {
+  auto& t = threads_[thread_];
+  t.waiting = true;
+  t.life->yield();
 }
 
 // The process of this rank ends now.
 void world::end(int rank, bool last_words) {
   auto& r = at(rank);
-  if (r.dead || r.done) return;
+  if (has_ended(rank)) return;
   note("dies", static_cast<std::uint64_t>(rank), last_words ? 1 : 0);
   r.dead = true;
   ++deaths_;
@@ -168,7 +195,9 @@ void world::end(int rank, bool last_words) {
     w.packets.resize(dice_() % (w.packets.size() + 1));
   }
   tell_end(rank);
-  if (r.waiting) post(now_, event::kind::wake, rank, 0, r.turn);  // its fibre unwinds
+  if (first(rank).waiting) wake(static_cast<thread_number>(rank));  // its fibres unwind
+  for (auto const n : others_)
+    if (threads_[n].rank == rank && threads_[n].waiting) wake(n);
 }
 
 // The ranks of its host hear that its process has ended, once all of its messages have arrived, as through
@@ -222,14 +251,104 @@ bool world::sleep_until(nanoseconds time) {
   auto& r = at(current_);
   // Others run meanwhile if it is their time, even if a packet has arrived. An engine looks for ends of
   // processes every millisecond.
-  if (!r.inbox.empty()) time = 0;
+  if (!r.inbox.empty() || r.poked) time = 0;
   if (!r.news.empty()) time = std::min<nanoseconds>(time, now_ + 1'000'000);
   time = std::min(time, now_ + look_again);
-  r.waiting = true;
-  post(std::max(time, now_ + 1), event::kind::wake, current_, 0, r.turn);
-  r.life->yield();
+  post(std::max(time, now_ + 1), event::kind::wake, static_cast<int>(thread_), 0, threads_[thread_].turn);
+  yield();
   check_alive();
-  return !r.inbox.empty();
+  return std::exchange(r.poked, false) || !r.inbox.empty();
+}
+
+// --- threads
+
+world::thread_number world::begin_thread(std::function<void()> what) {
+  auto const n = threads_.size();
+  auto& t = threads_.emplace_back();
+  t.rank = current_;
+  t.life = std::make_unique<fibre>([this, n, what = std::move(what)] {
+    try {
+      what();
+    } catch (killed const&) {
+      // with its process
+    }
+    threads_[n].done = true;
+    --left_;
+    std::erase(others_, n);
+    notify(&threads_[n]);
+  });
+  ++left_;
+  others_.push_back(n);
+  t.waiting = true;
+  wake(n);
+  return n;
+}
+
+void world::join(thread_number n) {
+  while (!threads_[n].done) await(&threads_[n], never);
+}
+
+bool world::await(void const* address, nanoseconds until) {
+  auto& t = threads_[thread_];
+  auto& r = at(t.rank);
+  t.address = address;
+  t.notified = false;
+  for (bool const was_dead = r.dead; !t.notified && now_ < until && r.dead == was_dead;) {
+    if (is_first_thread() && !r.dead) {
+      wait_and_serve(until);
+    } else {
+      if (until != never) post(until, event::kind::wake, static_cast<int>(thread_), 0, t.turn);
+      yield();
+    }
+  }
+  t.address = nullptr;
+  return t.notified;
+}
+
+// Only one step: the caller looks again.
+void world::wait_and_serve(nanoseconds until) {
+  auto& r = at(current_);
+  auto const tick = r.serving.next_tick ? r.serving.next_tick() : 1e6;
+  auto const next = tick < 1e6 ? std::max(now_ + 1000, seconds(tick)) : never;
+  if (next == never) {  // its engine has ended, or not begun: nothing takes what arrives
+    post(std::min(until, now_ + look_again), event::kind::wake, static_cast<int>(thread_), 0,
+         threads_[thread_].turn);
+    return yield();
+  }
+  try {
+    if (sleep_until(std::min(until, next)) || now_ >= next)
+      if (r.serving.serve) r.serving.serve();
+  } catch (killed const&) {
+    // the caller finds out
+  }
+}
+
+void world::notify(void const* address) {
+  auto const look_at = [&](thread_number n) {
+    auto& t = threads_[n];
+    if (t.address != address || t.done) return;
+    t.notified = true;
+    if (t.waiting) wake(n);
+  };
+  look_at(static_cast<thread_number>(current_));
+  for (auto const n : others_) look_at(n);
+  if (is_first_thread()) return;
+  at(current_).poked = true;  // the first thread sends what this one has to say
+  if (first(current_).waiting) wake(static_cast<thread_number>(current_));
+}
+
+void world::pass(nanoseconds time) {
+  auto const until = now_ + time;
+  check_alive();
+  while (now_ < until && !at(current_).dead) {
+    if (is_first_thread()) {
+      wait_and_serve(until);
+    } else {
+      post(until, event::kind::wake, static_cast<int>(thread_), 0, threads_[thread_].turn);
+      yield();
+    }
+  }
+  check_alive();
 }
 
 void world::print(std::string const& text) {
@@ -249,9 +368,12 @@ nanoseconds world::arrival(int from, int to) {
   double latency = plan_.least_latency + draw() * (plan_.most_latency - plan_.least_latency);
   if (plan_.seldom > 0 && draw() < plan_.seldom) latency += draw() * plan_.longest;
   auto due = now_ + seconds(latency);
-  for (auto const& c : cuts_) {
-    bool const apart = ((c.side >> from) & 1U) != ((c.side >> to) & 1U);
-    if (apart && c.from <= due && now_ < c.until) due = c.until == never ? never : std::max(due, c.until);
+  for (nanoseconds before = 0; before != due;) {  // another cut may begin while one holds it up
+    before = due;
+    for (auto const& c : cuts_) {
+      bool const apart = ((c.side >> from) & 1U) != ((c.side >> to) & 1U);
+      if (apart && c.from <= due && now_ < c.until) due = c.until == never ? never : std::max(due, c.until);
+    }
   }
   auto& last = between(from, to).last;
   last = std::max(last + (last == never ? 0 : 1), due);
@@ -264,7 +386,7 @@ void world::send(int from, int to, skel::transport::packet const& what) {
     throw violation("a packet to rank " + std::to_string(to) + ", which does not exist");
   auto const bytes = what.bytes();
   note("sends", static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to), hash_of(bytes));
-  if (at(to).dead || at(to).done) return;
+  if (has_ended(to)) return;
   auto& w = between(from, to);
   std::vector<std::byte> packet(bytes.begin(), bytes.end());
   if (filter_ && !filter_(from, to, packet)) return;

@@ -48,7 +48,14 @@ struct wires_plan {
 
 /// When a process ends, counted on it.
 struct kill_plan {
-  enum class when : std::uint8_t { at_time, at_send, at_receive, at_task, at_sink } what = when::at_time;
+  enum class when : std::uint8_t {
+    at_time,
+    at_send,
+    at_receive,
+    at_task,
+    at_sink,
+    at_disk
+  } what = when::at_time;
   int rank = 0;
   nanoseconds time = 0;     ///< at_time
   std::uint64_t count = 0;  ///< otherwise: the event of this number ends it
@@ -70,6 +77,8 @@ struct cut_plan {
 
 /// Sees each packet that is sent, and may change it. Returns whether it arrives.
 using packet_filter = std::function<bool(int from, int to, std::vector<std::byte>& packet)>;
+
+class disks;
 
 class world {
  public:
@@ -94,6 +103,10 @@ class world {
   /// The rank that runs.
   [[nodiscard]] int current() const { return current_; }
   [[nodiscard]] bool is_dead(int rank) const { return at(rank).dead; }
+  /// Its process has ended, by itself or not.
+  [[nodiscard]] bool has_ended(int rank) const {
+    return at(rank).dead || threads_[static_cast<std::size_t>(rank)].done;
+  }
   /// The code with which a process has ended by itself, during the run.
   [[nodiscard]] std::optional<int> exit_code(int rank) const { return at(rank).exit_code; }
   [[nodiscard]] int deaths() const { return deaths_; }
@@ -103,21 +116,53 @@ class world {
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::vector<std::string> const& lines_of(int rank) const { return at(rank).lines; }
   void filter_by(packet_filter f) { filter_ = std::move(f); }
+  void use_disks(disks& d) { disks_ = &d; }
+  [[nodiscard]] disks& files() { return *disks_; }
   void trace_to(std::FILE* f) { trace_ = f; }
 
   // --- on the fibre of a rank
   /// Ends the process of the rank that runs, by itself.
   [[noreturn]] void exit(int code);
-  /// Counts a task or a call of a sink on this rank. Throws `killed` if it ends here.
+  /// Counts a task, a call of a sink or one of a disk on this rank. Throws `killed` if it ends here.
   void count(kill_plan::when what);
   /// Throws if the rank that runs is dead.
   void check_alive() const;
-  /// Returns at this time, or when a packet has arrived. Returns whether one has.
+  /// On the first thread. Returns at this time, or when a packet has arrived or another thread of the rank
+  /// asks for it. Returns whether one of these is so.
   bool sleep_until(nanoseconds time);
+  /// Lets time pass on any thread. Throws `killed` if the rank ends meanwhile.
+  void pass(nanoseconds time);
   /// Something has been printed on standard error.
   void print(std::string const& text);
   /// Notes an event, for the hash and the trace.
   void note(char const* what, std::uint64_t a, std::uint64_t b, std::uint64_t c = 0);
+
+  // --- threads of the rank that runs, beside its first one
+  using thread_number = std::size_t;
+  thread_number begin_thread(std::function<void()> what);
+  void detach(thread_number n) { threads_[n].detached = true; }
+  void join(thread_number n);
+  /// Returns after notify() with the same address, at this time, or because the rank has ended; whether it
+  /// was notified. Never throws.
+  bool await(void const* address, nanoseconds until);
+  void notify(void const* address);
+  /// What a rank does on its first thread while that waits for another one, or for a disk: the time of the
+  /// next tick of its engine, and what serves the others.
+  struct service {
+    std::function<double()> next_tick;
+    std::function<void()> serve;
+  };
+  void serve_by(int rank, service s) { at(rank).serving = std::move(s); }
+  /// Numbers without pattern, the same for each seed.
+  [[nodiscard]] std::uint64_t draw_number() { return numbers_(); }
+  /// Nanoseconds. What waits by looking at the clock again and again sees it move; what looks a few times
+  /// more, for the sake of a speed that it has measured before, changes nothing.
+  [[nodiscard]] std::int64_t look_at_clock() {
+    constexpr std::uint64_t many = 100'000;
+    if (++looks_ > many) passed_ += 1'000'000;
+    return static_cast<std::int64_t>(now_ + passed_);
+  }
+  [[nodiscard]] bool is_first_thread() const { return thread_ < ranks_.size(); }
 
   // --- the transport of a rank
   void send(int from, int to, skel::transport::packet const& what);
@@ -126,15 +171,22 @@ class world {
   [[nodiscard]] std::vector<int> ended(int rank);
 
  private:
+  struct thread_state {
+    int rank = 0;
+    bool done = false, waiting = false, detached = false, notified = false;
+    void const* address = nullptr;  // waits for a notification
+    std::uint64_t turn = 0;         // of the wake-up that is due
+    double transfer = 0;            // what it keeps per thread (disks/remote_file.hpp)
+    std::unique_ptr<fibre> life{};
+  };
   struct rank_state {
-    std::unique_ptr<fibre> life;
-    bool dead = false, done = false, waiting = false;
+    bool dead = false, poked = false;
     std::optional<int> exit_code;
-    std::uint64_t turn = 0;  // of the wake-up that is due
+    service serving;
     std::deque<skel::transport::transport::arrival> inbox;
     nanoseconds paused_until = 0;
     std::vector<kill_plan> kills;  // apart from those at a time
-    std::uint64_t counts[5]{};
+    std::uint64_t counts[6]{};
     std::vector<int> news;  // certain ends
     std::vector<std::string> lines;
     std::string line;
@@ -155,21 +207,30 @@ class world {
 
   [[nodiscard]] rank_state& at(int r) { return ranks_[static_cast<std::size_t>(r)]; }
   [[nodiscard]] rank_state const& at(int r) const { return ranks_[static_cast<std::size_t>(r)]; }
+  /// A rank's first thread has its number.
+  [[nodiscard]] thread_state& first(int r) { return threads_[static_cast<std::size_t>(r)]; }
   [[nodiscard]] wire& between(int from, int to) {
     return wires_[static_cast<std::size_t>(from * size() + to)];
   }
   void post(nanoseconds time, event::kind what, int a, int b = 0, std::uint64_t n = 0);
   void happen(event const& e);
-  void resume(int rank);
+  void wake(thread_number n) { post(now_, event::kind::wake, static_cast<int>(n), 0, threads_[n].turn); }
+  void resume(thread_number n);
+  void yield();
+  void wait_and_serve(nanoseconds until);
+  void end_all();
   void end(int rank, bool last_words);
   void tell_end(int rank);
   [[nodiscard]] bool ends_here(int rank, kill_plan::when what);
   [[nodiscard]] nanoseconds arrival(int from, int to);
   [[nodiscard]] double draw() { return static_cast<double>(dice_() >> 11) * 0x1p-53; }
 
-  std::mt19937_64 dice_;
+  std::mt19937_64 dice_, numbers_;
   wires_plan plan_;
   std::vector<rank_state> ranks_;
+  std::deque<thread_state> threads_;
+  std::vector<thread_number> others_;  // threads that have not ended, without the first ones
+  std::size_t left_ = 0;               // all that have not ended
   std::vector<wire> wires_;
   std::vector<int> hosts_;
   std::vector<cut_plan> cuts_;
@@ -177,10 +238,12 @@ class world {
   std::vector<kill_plan> timed_kills_;
   std::priority_queue<event, std::vector<event>, std::greater<>> queue_;
   nanoseconds now_ = 0;
-  std::uint64_t order_ = 0, hash_ = 14695981039346656037U, events_ = 0;
+  std::uint64_t looks_ = 0, passed_ = 0, order_ = 0, hash_ = 14695981039346656037U, events_ = 0;
   int current_ = -1, deaths_ = 0;
+  thread_number thread_ = 0;  // that runs, if any does
   std::FILE* trace_ = nullptr;
   packet_filter filter_;
+  disks* disks_ = nullptr;
 };
 
 /// The world whose fibre runs on this thread, or null.

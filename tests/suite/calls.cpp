@@ -13,7 +13,7 @@ namespace {
 
 constexpr char const* nested_text =
     " made a skeleton call inside a task, merge, source or sink of another call on the same context: make it "
-    "after that call has returned, or on a team of this rank (context::team)";
+    "after that call has returned, or, in a task, source or sink, on a team of this rank (context::team)";
 
 void check_nested(skel::context& ctx, call_test::call const& outer,
                   std::function<void(skel::context&)> const& inner, bool caught) {

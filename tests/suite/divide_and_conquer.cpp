@@ -49,6 +49,34 @@ TEST_CASE("merge sort: every rank or only the root has the sorted numbers", "[di
   });
 }
 
+namespace {
+
+struct any_seven {
+  using problem = std::vector<int>;
+  using solution = bool;
+  [[nodiscard]] bool trivial(problem const& p) const { return p.size() < 2; }
+  [[nodiscard]] bool conquer(problem const& p) const { return !p.empty() && p[0] == 7; }
+  [[nodiscard]] std::vector<problem> divide(problem const& p) const {
+    auto const half = p.begin() + static_cast<std::ptrdiff_t>(p.size() / 2);
+    return {{p.begin(), half}, {half, p.end()}};
+  }
+  [[nodiscard]] bool combine(bool a, bool b) const { return a || b; }
+};
+
+}  // namespace
+
+TEST_CASE("a solution may be bool", "[divide]") {
+  on_ranks([](skel::context& ctx) {
+    for (int const last : {6, 7}) {
+      auto const found =
+          skel::divide_and_conquer(ctx, skel::replicated_problem{std::vector{1, 2, 3, 4, last}}, any_seven{},
+                                   skel::division::hypercube{});
+      bool const seven = *found.value;
+      CHECK(seven == (last == 7));
+    }
+  });
+}
+
 TEST_CASE("quicksort: each rank keeps its part, in the order of ranks", "[divide]") {
   on_ranks([](skel::context& ctx) {
     for (std::size_t n : {0U, 1U, 3U, 3000U, 300'000U}) {

@@ -144,6 +144,22 @@ TEST_CASE("into() has as many places as tasks, whatever the vector held", "[farm
     std::vector<std::uint64_t> got(7, 77);
     skel::farm(ctx, skel::indices(5), same, skel::schedule::guided{}, skel::into(got));
     if (ctx.is_root()) CHECK(got == std::vector<std::uint64_t>{0, 1, 2, 3, 4});
+    auto const fills = [&](auto results, auto const& task, auto const& wrap, skel::farm_options const& o) {
+      results.resize(7);
+      skel::farm(ctx, skel::indices(5), task, skel::schedule::guided{}, wrap(results), o);
+      if (ctx.is_root()) CHECK(results.size() == 5);
+      skel::farm(ctx, skel::indices(0), task, skel::schedule::guided{}, wrap(results), o);
+      if (ctx.is_root()) CHECK(results.empty());
+    };
+    auto const plain = [](auto& results) { return skel::into(results); };
+    auto const half = [](std::uint64_t i) { return static_cast<float>(i) / 2; };
+    fills(std::vector<double>(), half, plain, {});
+    fills(std::vector<bool>(), [](std::uint64_t i) { return i > 2; }, plain, {});
+    fills(std::vector<skel::outcome<float>>(), half, plain, {.on_error = skel::on_error::collect{}});
+    fills(std::vector<float>(), half, [](auto& results) { return skel::ordered(skel::into(results)); }, {});
+    fills(std::vector<float>(), half, plain, {.audit = ctx.size() > 1 ? 1.0 : 0.0});
+    fills(std::vector<float>(), [](skel::context&, std::uint64_t i) { return static_cast<float>(i); }, plain,
+          {});
   });
 }
 

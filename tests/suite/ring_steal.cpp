@@ -9,6 +9,25 @@
 
 namespace suite::steal {
 
+// Cannot be sent when it is complete.
+struct unsendable {
+  std::uint64_t nodes = 0;
+  std::string note{};  // otherwise it would travel as its bytes
+  template <class Archive>
+  void serialize(Archive& archive, unsigned /*version*/) {
+    archive& nodes& note;
+    if (Archive::is_saving::value && nodes == all) throw std::runtime_error("too heavy");
+  }
+  static constexpr std::uint64_t all = 364;  // nodes(5)
+};
+
+}  // namespace suite::steal
+
+template <>
+inline constexpr bool skel::exact_merge<suite::steal::unsendable> = true;
+
+namespace suite::steal {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -93,6 +112,31 @@ TEST_CASE("a task that throws fails the call on every rank, and the next call wo
             rank);
       next_call_works(ctx);
     }
+  });
+}
+
+namespace {
+
+// Parts of its value can be sent, the whole cannot.
+struct heavy {
+  using task = node;
+  using result = unsendable;
+  void run(node const& n, skel::spawner<node>& more, unsendable& sum) const {
+    ++sum.nodes;
+    if (n.depth < 5)
+      for (unsigned i = 0; i < 3; ++i) more({n.depth + 1, n.index * 3 + i});
+  }
+  unsendable merge(unsendable a, unsendable const& b) const { return {a.nodes + b.nodes, {}}; }
+};
+
+}  // namespace
+
+TEST_CASE("a value that cannot be packed fails the call on every rank", "[steal]") {
+  on_ranks([](skel::context& ctx) {
+    if (ctx.size() == 1) return;
+    auto const e = thrown_by<skel::task_error>(ctx, [&] { skel::ring_steal(ctx, root_node(), heavy{}); });
+    CHECK(e.text() == "too heavy");
+    next_call_works(ctx);
   });
 }
 

@@ -62,7 +62,7 @@ E thrown_by(F&& call, std::source_location where = std::source_location::current
 /// The same, and its text must be the same on all ranks.
 template <class E, class F>
 E thrown_by(skel::context& ctx, F&& call, std::source_location where = std::source_location::current()) {
-  auto const e = thrown_by<E>(std::forward<F>(call), where);
+  auto e = thrown_by<E>(std::forward<F>(call), where);
   ctx.require_same(std::string("the text \"") + e.what() + '"', e.what());
   return e;
 }

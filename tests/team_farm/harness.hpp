@@ -146,7 +146,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void accept(team::accept const& a);
   void drop(job_id id);
   void forget(task_id id);
-  void leave_out(team::leave_out const& l);
+  void leave_out(role::farm::leave_out const& l);
 
   // --- tasks, the source and the sink
   void start(int rank);

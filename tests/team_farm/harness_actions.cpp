@@ -38,7 +38,7 @@ void world::perform(int rank, role::team_action const& action) {
     drop(d->job);
   } else if (auto const* const f = std::get_if<team::forget>(&action)) {
     forget(f->task);
-  } else if (auto const* const l = std::get_if<team::leave_out>(&action)) {
+  } else if (auto const* const l = std::get_if<role::farm::leave_out>(&action)) {
     leave_out(*l);
   } else if (std::holds_alternative<role::drain>(action)) {
     n.draining = true;
@@ -93,7 +93,7 @@ void world::forget(task_id id) {
   require(!std::exchange(tasks_.at(id).forgotten, true), "a payload is dropped twice");
 }
 
-void world::leave_out(team::leave_out const& l) {
+void world::leave_out(role::farm::leave_out const& l) {
   auto& t = tasks_.at(l.task);
   require(!t.accepted && !t.left_out && !t.restored, "a task is left out that has a result");
   require(scenario_->on_error.collects, "a task is left out, but nothing allows that");

@@ -72,11 +72,13 @@ std::vector<named_fault<mutation>> const faults{
      }},
     {"a task does not begin", [](auto& m) { drop_nth<team::begin>(m, 2); }},
     {"a task begins twice", [](auto& m) { twice<team::begin>(m, 2); }},
-    {"a task is left out twice", [](auto& m) { twice<team::leave_out>(m, 1); }},
-    {"a task is neither left out nor run", [](auto& m) { drop_nth<team::leave_out>(m, 1); }},
+    {"a task is left out twice", [](auto& m) { twice<role::farm::leave_out>(m, 1); }},
+    {"a task is neither left out nor run", [](auto& m) { drop_nth<role::farm::leave_out>(m, 1); }},
     {"a task is left out after its first failure",
      [](auto& m) {
-       change_nth<team::drop>(m, 1, [](auto& list, auto) { list.push_back(team::leave_out{0, 0, 1, "it"}); });
+       change_nth<team::drop>(m, 1, [](auto& list, auto) {
+         list.push_back(role::farm::leave_out{0, 0, 1, "it"});
+       });
      }},
     {"a task that lost its team does not run again",
      [](auto& m) {
@@ -164,15 +166,17 @@ std::vector<named_fault<mutation>> const faults{
 };
 
 std::vector<named_fault<mutation>> const blame_faults{
-    {"no task is left out", [](auto& m) { never_wanted<team::leave_out>(m); }},
+    {"no task is left out", [](auto& m) { never_wanted<role::farm::leave_out>(m); }},
     {"a task is left out at its first loss",
      [](auto& m) {
-       change_nth<team::drop>(m, 1, [](auto& list, auto) { list.push_back(team::leave_out{0, 0, 1, "it"}); });
+       change_nth<team::drop>(m, 1, [](auto& list, auto) {
+         list.push_back(role::farm::leave_out{0, 0, 1, "it"});
+       });
      }},
     {"another task is left out",
      [](auto& m) {
-       change_nth<team::leave_out>(m, 1, [](auto&, auto it) {
-         auto& l = std::get<team::leave_out>(*it);
+       change_nth<role::farm::leave_out>(m, 1, [](auto&, auto it) {
+         auto& l = std::get<role::farm::leave_out>(*it);
          l.task = l.task == 0 ? 1 : 0;
        });
      }},

@@ -77,6 +77,7 @@ expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
 expect 2 'deep.json: not JSON: nested more than 100 deep' --field wind --spec deep.json
 expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
 expect 2 "unknown extension; known: .png, .ppm, .pfm, .exr" --field wind -o a.jpg
+expect 2 'found 1073741824 pixels, expected at most 1073741823 in a .png' --field wind --background none --size 32768x32768 -o a.png
 expect 2 'only wind changes with time' --field sphere --steps 2
 expect 2 '0 to 240 hours behind @, found "x"' --field wind@x
 expect 2 'v.json: --time: expected 0 (the file has one time), found 1' v.json --steps 2 --size 8x8
@@ -119,6 +120,7 @@ done
 expect 0 '' --help-all
 grep -q -- '--slabs N|ranks  *number of slabs' out
 expect 2 'requires the whole grid' v.json --slabs 2 --verify
+expect 2 'require the whole grid' v.json --slabs 2 --unit-costs costs.csv
 expect 2 'expected the rule "exact"' v.json --slabs 2 --spec "$specs/trapezoid.json"
 expect 2 'two layers of cells need' --field sphere:512x512x3 --memory 1
 expect 2 'bad.nrrd: sizes' bad.nrrd --slabs 2

@@ -50,6 +50,7 @@ void evaluate(piecewise_model& model, std::istream& points, std::string const& n
     auto const s = model.at(p);
     fmt::print("{} {} {} {}\n", s.value, s.gradient[0], s.gradient[1], s.gradient[2]);
   }
+  if (points.bad()) throw skel::usage_error(name + ": cannot be read");
 }
 
 int run(std::string const& path, std::string const& points) {

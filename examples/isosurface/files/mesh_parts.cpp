@@ -12,6 +12,7 @@
 
 #include "mesh_files.hpp"
 #include "skel/atomic_file.hpp"
+#include "skel/broadcast.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 
@@ -95,6 +96,18 @@ void part_writer::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
   write_vtp(name_of(layer), surfaces, comment_of(s));
 }
 
+// Parts of an older mesh would take the place of those that a host writes to another folder of this name.
+void part_writer::remove_older() const {
+  std::error_code absent;
+  fs::remove(path_, absent);
+  for (auto const& entry : fs::directory_iterator(folder_, absent)) {
+    auto const name = entry.path().filename().string();
+    unsigned long layer = 0;
+    if (std::sscanf(name.c_str(), "layer-%6lu.vtp", &layer) == 1 && entry.path() == name_of(layer))
+      fs::remove(entry.path());
+  }
+}
+
 mesh_summary part_writer::finish() const {
   mesh_summary all;
   skel::xxh3_hasher hashes;
@@ -117,14 +130,8 @@ mesh_summary part_writer::finish() const {
   }
   file.write("</PPolyData>\n</VTKFile>\n");
   file.commit();
-  for (auto const& entry : fs::directory_iterator(folder_)) {
-    // Parts of hosts that were lost while they wrote, and of an older mesh with more layers.
-    auto const name = entry.path().filename().string();
-    unsigned long layer = 0;
-    bool const older = std::sscanf(name.c_str(), "layer-%6lu.vtp", &layer) == 1 && layer >= grid_.layers() &&
-                       entry.path() == name_of(layer);
-    if (older || name.starts_with(".skel-")) fs::remove(entry.path());
-  }
+  for (auto const& entry : fs::directory_iterator(folder_))  // of hosts that were lost while they wrote
+    if (entry.path().filename().string().starts_with(".skel-")) fs::remove(entry.path());
   all.xxh3 = hashes.hex();
   return all;
 }
@@ -136,8 +143,10 @@ parts_made write_parts(skel::context& ctx, open_function const& open, surface_op
   node_grid const grid(open()->header(), options);
   modeler const job(grid, options, open);
   part_writer writer(grid, options, path);
-  std::error_code absent;
-  if (ctx.is_root()) fs::remove(path, absent);
+  static_cast<void>(skel::broadcast(ctx, skel::on_root([&] {  // before any rank writes
+                                      writer.remove_older();
+                                      return true;
+                                    })));
   parts_made made;
   made.run = multi_host(
                  ctx, grid.layers(), job,

@@ -29,6 +29,8 @@ class part_writer {
   /// one. The bytes depend on the layer only, so a layer may be written again after the loss of a
   /// host. Throws skel::error `path: reason`.
   void add(std::size_t layer, std::size_t piece, piece_mesh&& m);
+  /// On the root, before any rank writes: removes what an earlier run has left.
+  void remove_older() const;
   /// On the root, when all layers are written: writes the file that names them, and removes what
   /// lost hosts left. Throws skel::error if it does not find a part.
   [[nodiscard]] mesh_summary finish() const;
@@ -49,7 +51,7 @@ struct parts_made {
 };
 
 /// Collective, as model_surfaces(), but the hosts write the layers that they lead. The root removes
-/// the file at `path` first and writes it last.
+/// the file at `path` and its parts first, and writes that file last.
 [[nodiscard]] parts_made write_parts(skel::context& ctx, open_function const& open, surface_options options,
                                      skel::multi_host_options how, std::string const& path);
 

@@ -67,7 +67,8 @@ struct skel::transfer_traits<isosurface::some_rows> {
 
 namespace isosurface {
 
-picture::image mesh_picture(skel::context& ctx, mesh const& surfaces, picture_view const& view) {
+std::optional<picture::image> mesh_picture(skel::context& ctx, mesh const& surfaces,
+                                           picture_view const& view) {
   int const parts = std::clamp(ctx.size() * ctx.threads(), 1, view.height);
   auto const tasks = skel::on_root([&] {
     std::shared_ptr<mesh const> const lent(std::shared_ptr<void>(), &surfaces);  // outlives the farm
@@ -80,7 +81,7 @@ picture::image mesh_picture(skel::context& ctx, mesh const& surfaces, picture_vi
   if (ctx.is_root()) whole = picture::image(view.width, view.height);
   skel::farm_options options;
   options.label = "preview";
-  farm(
+  auto const all = farm(
       ctx, tasks, render, skel::schedule::first_come{},
       [&](skel::task_id id, std::vector<float>&& rgb) {
         auto const row = whole.row(0).size();
@@ -90,6 +91,7 @@ picture::image mesh_picture(skel::context& ctx, mesh const& surfaces, picture_vi
           std::copy_n(from, row, whole.row(y).begin());
       },
       options);
+  if (all.report.stopped_early) return std::nullopt;
   return whole;
 }
 

@@ -37,7 +37,7 @@ class bsp_work : public user_work {
   /// Converts the state and the received messages to bytes and back. pack_part() appends, and
   /// reserves the whole buffer up front when the size is known.
   virtual void pack_part(std::vector<std::byte>& out) const = 0;
-  using part_reader = function_reference<std::vector<std::byte>(int)>;
+  using part_reader = function_reference<std::span<std::byte const>(int)>;  // valid until the next part
   virtual void load(part_reader const& part, int parts, int rank, int size) = 0;
 
   /// The neighbours of a rank, sorted and without the rank itself; empty if the program names none.

@@ -190,13 +190,11 @@ class divide_work_of final : public divide_work {
   [[nodiscard]] std::vector<problem> divided(problem const& p, double share) const {
     std::vector<problem> items;
     constexpr double even = 0.5;
-    if constexpr (divides_unevenly<Job>) {
-      if (share != even) {
+    if constexpr (divides_unevenly<Job>)
+      if (share != even)
         for (auto& part : job_.divide(p, share)) items.push_back(std::move(part));
-        return items;
-      }
-    }
-    for (auto&& part : job_.divide(p)) items.push_back(std::move(part));
+    if (!divides_unevenly<Job> || share == even)
+      for (auto&& part : job_.divide(p)) items.push_back(std::move(part));
     if (items.size() < 2) throw error("divide returned fewer than two problems");
     return items;
   }
@@ -205,7 +203,7 @@ class divide_work_of final : public divide_work {
     if constexpr (combines_all<Job>) {
       return job_.combine(std::move(all));
     } else {
-      auto sum = std::move(all.front());
+      solution sum = std::move(all.front());
       for (std::size_t i = 1; i < all.size(); ++i) sum = job_.combine(std::move(sum), std::move(all[i]));
       return sum;
     }

@@ -13,6 +13,7 @@
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/result_store.hpp"
 #include "skel/detail/route.hpp"
+#include "skel/detail/steered_feed.hpp"
 #include "skel/detail/task_function.hpp"
 #include "skel/detail/task_store.hpp"
 #include "skel/detail/type_names.hpp"
@@ -65,6 +66,53 @@ template <class Source>
 struct no_feed {
   explicit no_feed(Source const& /*source*/) {}
 };
+template <class Source>
+struct feed_of {
+  using type = std::conditional_t<is_on_root<Source>, source_feed<Source>, no_feed<Source>>;
+};
+template <class State>
+struct feed_of<steered<State>> {
+  using type = steered_feed<steered<State>>;
+};
+
+// Whether the state of a steered source hears of failed tasks.
+template <class Source, class R>
+constexpr bool tells_outcomes = false;
+template <class State, class R>
+constexpr bool tells_outcomes<steered<State>, R> =
+    !can_tell<std::remove_reference_t<State>, typename steered<State>::task, R> &&
+    can_tell<std::remove_reference_t<State>, typename steered<State>::task, outcome<R>>;
+
+// Whether the state of a steered source can be told results of type R, and a sentence about why not.
+template <class Source, class Sink, class R>
+constexpr bool steers() {
+  if constexpr (is_steered<Source>) {
+    using state = std::remove_reference_t<decltype(std::declval<Source&>().state())>;
+    constexpr bool told =
+        can_tell<state, typename Source::task, R> || can_tell<state, typename Source::task, outcome<R>>;
+    static_assert(told,
+                  "skel::farm: the state of a steered source must have tell(task_id, task const&, result "
+                  "const&), with or without a skel::steering& behind it.");
+    if constexpr (requires { &state::tell; }) {
+      using tell = decltype(&state::tell);
+      static_assert(holds_task_ids<std::remove_cvref_t<parameter<tell, 0>>> &&
+                        holds_every<typename Source::task, std::remove_cvref_t<parameter<tell, 1>>>() &&
+                        holds_every<R, std::remove_cvref_t<parameter<tell, 2>>>(),
+                    "skel::farm: a parameter of tell() of a steered source cannot hold every value: expected "
+                    "task_id, task const&, result const&.");
+    }
+    static_assert(!tell_returns_bool<state, typename Source::task, R>() &&
+                      !tell_returns_bool<state, typename Source::task, outcome<R>>(),
+                  "skel::farm: tell() of a steered source must return void or skel::results::flow: bool does "
+                  "not say what true means.");
+    static_assert(!is_reduced<Sink>,
+                  "skel::farm: a steered source is told single results, but a reduced sink merges them on "
+                  "each rank: merge in tell().");
+    return told && !is_reduced<Sink>;
+  } else {
+    return true;
+  }
+}
 
 // One per compute thread.
 struct own_teams {
@@ -76,8 +124,10 @@ template <class Source, class F, class Sink>
 class farm_work_of final : public farm_work {
   using task = source_task<Source>;
   using result = typename task_result<F, task>::type;
-  static constexpr bool payload = is_on_root<Source>;
+  static constexpr bool payload = !is_replicated<Source>;
   static constexpr bool merged = is_reduced<Sink>;
+  static constexpr bool takes_outcomes =
+      !merged && takes_outcome<typename function_of_sink<Sink>::type, result>;
   static constexpr bool in_place = has_places<Sink, result> && !payload;
   using store = typed_results<result>;
 
@@ -91,7 +141,13 @@ class farm_work_of final : public farm_work {
     t.merged = merged;
     t.in_place = in_place;
     t.takes_team = takes_team<F, task>;
+    t.hears_failures = takes_outcomes || tells_outcomes<Source, result>;
+    if constexpr (is_steered<Source>) {
+      t.steered = source_.window();
+      t.ordered = t.ordered || source_.window() > 0;
+    }
     t.checked = checked_build;
+    t.comparable = surely_comparable<result>();
     if constexpr (is_ordered<Sink>) {
       require_count("farm", "the window of an ordered sink", sink_.window);
       t.window = sink_.window;
@@ -149,6 +205,11 @@ class farm_work_of final : public farm_work {
     }
   }
 
+  [[nodiscard]] task_needs needs_of(task_id id, task_payload const& from,
+                                    needs_of_task const& known) const override {
+    return with_task(id, from, known);
+  }
+
   void alone_teams(std::vector<context> teams) override {
     if constexpr (takes_team<F, task>) alone_.teams = std::move(teams);
   }
@@ -162,7 +223,12 @@ class farm_work_of final : public farm_work {
   }
 
   void make_places() override {
-    if constexpr (in_place) sink_.make_places(source_.size());
+    if constexpr (!payload) {
+      if constexpr (requires(Sink& sink) { sink.make_places(0); })
+        sink_.make_places(source_.size());
+      else if constexpr (requires(Sink& sink) { sink.function.make_places(0); })  // ordered(into(results))
+        sink_.function.make_places(source_.size());
+    }
   }
 
   void run_in_place(task_range const& range, std::uint64_t& at, std::uint64_t end,
@@ -242,6 +308,13 @@ class farm_work_of final : public farm_work {
     }
   }
 
+  bool sink_failed(task_failure const& why) override {
+    if constexpr (takes_outcomes || is_steered<Source>)
+      return give(why.task, outcome<result>(why));
+    else
+      return static_cast<void>(why), true;
+  }
+
   void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const override {
     for (; count > 0; --count) static_cast<void>(unpack<result>(from));
   }
@@ -280,13 +353,17 @@ class farm_work_of final : public farm_work {
   }
 
   result compute_in(context* team, task_id id, task_payload const& from, worker_info const& where) const {
-    auto const call = [&](task const& t) -> result {
+    return with_task(id, from, [&](task const& t) -> result {
       if constexpr (!counts_up<Source>) require_held<task_parameter<F, task>>(task_parameter_name, t);
       if constexpr (std::is_void_v<typename task_result<F, task>::raw>)
         return call_task(f_, t, where, team), no_result{};
       else
         return call_task(f_, t, where, team);
-    };
+    });
+  }
+
+  template <class Call>
+  auto with_task(task_id id, task_payload const& from, Call const& call) const {
     if constexpr (payload) {
       if (from.typed != nullptr) return call(*static_cast<task const*>(from.typed));
       auto bytes = from.bytes;
@@ -311,18 +388,26 @@ class farm_work_of final : public farm_work {
     }
   }
 
-  bool give(task_id id, result&& r) {
-    if constexpr (is_ordered<Sink>)
-      return call_sink(sink_.function, id, r);
-    else
-      return call_sink(sink_, id, r);
+  // A result, or an outcome without one.
+  template <class Value>
+  bool give(task_id id, Value&& r) {
+    bool go_on = true;
+    if constexpr (is_steered<Source>)
+      if (!feed_.template tell<result>(id, std::as_const(r), go_on)) return true;
+    if constexpr (std::is_same_v<Value, result> || takes_outcomes) {
+      if constexpr (is_ordered<Sink>)
+        go_on = call_sink(sink_.function, id, r) && go_on;
+      else
+        go_on = call_sink(sink_, id, r) && go_on;
+    }
+    return go_on;
   }
 
   Source& source_;
   F const& f_;
   Sink& sink_;
   mutable result_pool<result> pool_;
-  std::conditional_t<payload, source_feed<Source>, no_feed<Source>> feed_;
+  typename feed_of<Source>::type feed_;
   mutable std::conditional_t<takes_team<F, task>, own_teams, no_teams> alone_;
 };
 
@@ -335,7 +420,7 @@ constexpr bool fits_farm() {
     constexpr bool mergeable = merges<typename Sink::merge_type, R>;
     static_assert(exact,
                   "skel::farm: a reduced sink merges in any order, so the result type must merge exactly: "
-                  "use an integer, or specialise skel::exact_merge for a reproducible type.");
+                  "use an integer or a type of skel/exact_merges.hpp, or specialise skel::exact_merge.");
     static_assert(same,
                   "skel::farm: the total of a reduced sink must have the type that the task function "
                   "returns: each rank merges its results in that type.");
@@ -362,7 +447,7 @@ constexpr bool fits_farm() {
 
 }  // namespace detail
 
-template <task_source Source, class F, farm_schedule S, class Sink>
+template <farm_source Source, class F, farm_schedule S, class Sink>
 skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
                         farm_options const& options) {
   using source_type = std::remove_cvref_t<Source>;
@@ -382,16 +467,19 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how,
         detail::can_travel<result>(),
         "skel::farm: the result type cannot be sent. Make it a plain struct without pointers or views, "
         "give it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
-    static_assert(detail::can_travel<task, !is_replicated<source_type>>(),
-                  "skel::farm: the task type of an on_root source cannot be sent. Make it a plain struct "
-                  "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "
-                  "specialise skel::transfer_traits.");
+    static_assert(
+        detail::can_travel<task, !is_replicated<source_type>>(),
+        "skel::farm: the task type of an on_root or steered source cannot be sent. Make it a plain struct "
+        "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "
+        "specialise skel::transfer_traits.");
     // A const sink is copied.
     using given = std::remove_reference_t<Sink>;
     using kept = std::conditional_t<std::is_const_v<given>, std::remove_const_t<given>, given&>;
     using sink_type = std::remove_reference_t<kept>;
-    constexpr bool fits = detail::fits_farm<sink_type, result>();
+    constexpr bool fits =
+        detail::fits_farm<sink_type, result>() && detail::steers<source_type, sink_type, result>();
     if constexpr (fits && transferable<result> && (is_replicated<source_type> || transferable<task>)) {
+      options.task.needs.template check<task>();
       detail::require_all_held<detail::task_parameter<F, task>>(detail::task_parameter_name, source);
       kept to = sink;
       detail::farm_work_of<source_type, F, sink_type> work(const_cast<source_type&>(source), f, to);
@@ -401,7 +489,7 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how,
   return {};
 }
 
-template <task_source Source, class F, class Sink>
+template <farm_source Source, class F, class Sink>
   requires(!farm_schedule<std::remove_cvref_t<Sink>>)
 skel::result<void> farm(context& ctx, Source&& source, F const& f, Sink&& sink, farm_options const& options) {
   return farm(ctx, std::forward<Source>(source), f, schedule::adaptive{}, std::forward<Sink>(sink), options);
@@ -409,11 +497,12 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, Sink&& sink, 
 
 // Anything else than a source.
 template <class Source, class F, class... More>
-  requires(!task_source<Source>)
+  requires(!farm_source<Source>)
 skel::result<void> farm(context&, Source&&, F const&, More&&...) {
   static_assert(detail::never<Source>,
-                "skel::farm: the tasks come from skel::indices(n), skel::replicated(list) or "
-                "skel::on_root(function): wrap a list that every rank has in skel::replicated(...).");
+                "skel::farm: the tasks come from skel::indices(n), skel::replicated(list), "
+                "skel::on_root(function) or skel::steered(state): wrap a list that every rank has in "
+                "skel::replicated(...).");
   return {};
 }
 

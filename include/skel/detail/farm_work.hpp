@@ -23,8 +23,12 @@
 namespace skel {
 
 struct farm_options;
+class needs_of_task;
+struct task_needs;
 
 namespace detail {
+
+class steered_book;
 
 /// One task that did not come from a replicated list.
 struct task_payload {
@@ -48,11 +52,14 @@ struct farm_traits {
   bool merged = false;
   bool in_place = false;  // the root can compute results where they will stay
   bool takes_team = false;
-  bool checked = false;  // compiled with assertions
+  bool hears_failures = false;  // the sink is called for tasks that are left out, too
+  bool checked = false;         // compiled with assertions
+  bool comparable = true;       // equal results are sure to have equal contents
   std::uint64_t window = 0;
   std::size_t task_bytes = 0;
   std::size_t result_bytes = 0;                          // of one result as an object
   bool result_is_raw = false;                            // which is all that it takes
+  std::optional<std::uint64_t> steered{};                // the window of a steered source
   [[nodiscard]] bool payload() const { return !tasks; }  // tasks travel
 };
 
@@ -74,6 +81,8 @@ class task_feed {
   [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;
   virtual void pack_task(task_id id, std::vector<std::byte>& out) const = 0;
   virtual void forget(task_range const& range) = 0;
+  // Of a steered source: pull() takes the number of threads that wait for a task.
+  [[nodiscard]] virtual steered_book* book() { return nullptr; }
 
  protected:
   std::atomic<std::uint64_t> pulled_now_{0};
@@ -102,6 +111,9 @@ class farm_work : public user_work {
                          std::span<task_payload const> payloads, worker_info const& where,
                          local_results& out) const = 0;
 
+  [[nodiscard]] virtual task_needs needs_of(task_id id, task_payload const& from,
+                                            needs_of_task const& known) const = 0;
+
   // Functions that take a team only. alone_teams(): the team of this rank alone for each compute thread,
   // before the functions above. run_team(): on every rank of `team`; one of them passes `out`.
   virtual void alone_teams(std::vector<context> teams) = 0;
@@ -126,6 +138,8 @@ class farm_work : public user_work {
                           local_results& from) = 0;
   virtual bool sink_packed(task_range const& piece, std::uint64_t& done,
                            std::span<std::byte const>& from) = 0;
+  // A task without result: `why.task` is its number in the list.
+  virtual bool sink_failed(task_failure const& why) = 0;
   // Results that stay objects, as bytes: `count` from `index` on.
   virtual void pack_local(std::uint64_t count, std::uint64_t index, local_results const& from,
                           std::vector<std::byte>& out) const = 0;

@@ -106,7 +106,8 @@ using fields_of = decltype(visit_fields<field_count<T>>(std::declval<T&>(), list
 template <class List>
 inline constexpr bool can_assign = false;
 template <class... F>
-inline constexpr bool can_assign<field_list<F...>> = (!std::is_const_v<std::remove_all_extents_t<F>> && ...);
+inline constexpr bool can_assign<field_list<F...>> =
+    (std::is_assignable_v<std::remove_all_extents_t<F>&, std::remove_all_extents_t<F>> && ...);
 
 template <class T>
 constexpr bool is_plain_struct() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,11 +21,28 @@ namespace skel {
 
 namespace detail {
 
-/// On the root: calls `take` with the bytes of each part, in order. Returns false if the bsp was stopped
-/// early. `types` distinguishes calls.
+/// On the root: calls `take` with the index and the bytes of each part, in order. Returns false if the bsp
+/// was stopped early. `types` distinguishes calls.
 [[nodiscard]] bool gather_parts(context& ctx, report const& run, std::string const& types,
                                 function_reference<void(std::vector<std::byte>&)> pack_mine,
-                                function_reference<void(std::span<std::byte const>)> take);
+                                function_reference<void(std::uint64_t, std::span<std::byte const>)> take);
+
+/// The same with one part for each rank, without those of lost ranks.
+void gather_values(context& ctx, std::string const& types,
+                   function_reference<void(std::vector<std::byte>&)> pack_mine,
+                   function_reference<void(std::uint64_t, std::span<std::byte const>)> take);
+
+template <class T>
+void pack_gathered(T const& value, std::vector<std::byte>& out) {
+  static_assert(can_travel<T>(),
+                "skel::gather: the type cannot be sent. Make it trivially copyable without pointers or "
+                "views, give it a "
+                "serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
+  if constexpr (transferable<T>) {
+    out.reserve(out.size() + packed_size(value));
+    pack(value, out);
+  }
+}
 
 /// Runs the program until all its parts are gathered by `gathered`.
 template <class P, class Gathered>
@@ -44,22 +62,34 @@ auto gather_repeatedly(context& ctx, P const& program, bsp_options const& option
 
 }  // namespace detail
 
+template <value_of_rank T>
+std::optional<std::vector<std::optional<T>>> gather(context& ctx, T const& mine) {
+  std::vector<std::optional<T>> all(static_cast<std::size_t>(ctx.size()));
+  detail::gather_values(
+      ctx, typeid(T).name(), [&](std::vector<std::byte>& out) { detail::pack_gathered(mine, out); },
+      [&](std::uint64_t rank, std::span<std::byte const> in) {
+        if constexpr (transferable<T>) all[rank] = unpack<T>(in);
+      });
+  if (!ctx.is_root()) return std::nullopt;
+  return all;
+}
+
+template <value_of_rank T>
+std::optional<std::vector<std::optional<T>>> all_gather(context& ctx, T const& mine) {
+  auto values = gather(ctx, mine);
+  return broadcast(ctx, on_root([&] { return *std::move(values); }), "gather").value;
+}
+
 template <class T>
 std::optional<std::vector<T>> gather(context& ctx, result<T> const& part) {
-  static_assert(detail::can_travel<T>(),
-                "skel::gather: the type cannot be sent. Make it trivially copyable without pointers or "
-                "views, give it a "
-                "serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
   std::vector<T> all;
-  if constexpr (transferable<T>) {
-    auto const pack_mine = [&](std::vector<std::byte>& out) {
-      out.reserve(out.size() + packed_size(part.value));
-      pack(part.value, out);
-    };
-    auto const take = [&](std::span<std::byte const> in) { all.push_back(unpack<T>(in)); };
-    if (!detail::gather_parts(ctx, part.report, typeid(T).name(), pack_mine, take) || !ctx.is_root())
-      return std::nullopt;
-  }
+  bool const complete = detail::gather_parts(
+      ctx, part.report, typeid(T).name(),
+      [&](std::vector<std::byte>& out) { detail::pack_gathered(part.value, out); },
+      [&](std::uint64_t /*index*/, std::span<std::byte const> in) {
+        if constexpr (transferable<T>) all.push_back(unpack<T>(in));
+      });
+  if (!complete || !ctx.is_root()) return std::nullopt;
   return all;
 }
 

@@ -243,7 +243,7 @@ skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, J
                   "skel::transfer_traits.");
     static_assert(exact_merge<result>,
                   "skel::ring_steal: results merge in any order, so the result type must merge exactly: use "
-                  "an integer, or specialise skel::exact_merge for a reproducible type.");
+                  "an integer or a type of skel/exact_merges.hpp, or specialise skel::exact_merge.");
     skel::result<result> all;
     if constexpr (same_task && transferable<task> && transferable<result>) {
       detail::require_all_held<task>(detail::steal_task_name, source);

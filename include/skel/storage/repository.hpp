@@ -125,8 +125,9 @@ class repository {
   void note_attempt(generation_plan const& plan) const;
 
   /// The content of a part: the bytes of its bases, then its own. Throws skel::error if they cannot be
-  /// restored; never returns wrong bytes.
-  [[nodiscard]] std::vector<std::byte> read(stored_generation const& from, std::uint32_t part) const;
+  /// restored; never returns wrong bytes. `memory` is used for the result, whatever it holds.
+  [[nodiscard]] std::vector<std::byte> read(stored_generation const& from, std::uint32_t part,
+                                            std::vector<std::byte> memory = {}) const;
   /// Gives the part's own bytes to `to`, without those of its bases, in the memory of one stripe. Throws
   /// as read(); what `to` has received is then invalid.
   void read_own(stored_generation const& from, std::uint32_t part, byte_sink const& to) const;

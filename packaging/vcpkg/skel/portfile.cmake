@@ -1,6 +1,6 @@
 # An overlay port, of the clone that it lies in: vcpkg install skel --overlay-ports=packaging/vcpkg
 get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../.." ABSOLUTE)
-vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES mpi SKEL_MPI sodium SKEL_SODIUM)
+vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES mpi SKEL_MPI boost-mpi SKEL_BOOST_MPI sodium SKEL_SODIUM)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
                       OPTIONS ${features} -DSKEL_SIM=OFF -DSKEL_OTF2=OFF -DSKEL_BUILD_EXAMPLES=OFF -DSKEL_BUILD_TESTS=OFF -DSKEL_WERROR=OFF)
 vcpkg_cmake_install()

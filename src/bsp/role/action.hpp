@@ -37,6 +37,7 @@ struct forget {
 struct restore {
   std::uint64_t epoch = 0, generation = 0;
   std::uint32_t place = 0, members = 0;
+  std::uint64_t stamp = 0;  ///< of the run that has saved the generation
 };
 /// A job: save the state and the received messages before superstep `step`, as part `place` of a
 /// generation of `parts` parts. The run continues when they are packed. Answer with saved() when

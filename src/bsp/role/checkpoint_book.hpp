@@ -19,6 +19,7 @@ struct bsp_generation {
   std::uint64_t number = 0;
   std::uint32_t parts = 0;
   std::optional<std::uint64_t> step{};  ///< the first superstep after it; empty: not known yet
+  std::uint64_t stamp = 0;              ///< of the run that has saved it: two may have saved the same number
 };
 
 /// There is one checkpoint at a time: first its members save their parts, then it is committed. Numbers of

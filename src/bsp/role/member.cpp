@@ -36,7 +36,8 @@ void bsp_member::take(rank_id /*from*/, bsp::restart const& r, bsp_actions& out)
   if (!place) return;
   epoch_.place = *place;
   if (config_.self != config_.root) send(config_.root, bsp::joined{r.epoch}, out);
-  out.emplace_back(bsp::restore{r.epoch, r.generation, *place, static_cast<std::uint32_t>(r.members.size())});
+  out.emplace_back(bsp::restore{r.epoch, r.generation, *place, static_cast<std::uint32_t>(r.members.size()),
+                                r.generation_stamp});
 }
 
 void bsp_member::restored(std::uint64_t epoch, std::uint64_t step, std::vector<int> const& neighbours,
@@ -44,6 +45,7 @@ void bsp_member::restored(std::uint64_t epoch, std::uint64_t step, std::vector<i
   if (epoch != epoch_.number || !attendance_.active()) return;
   step_ = step;
   std::vector<rank_id> ranks;
+  ranks.reserve(neighbours.size());
   for (int const place : neighbours) ranks.push_back(epoch_.members.at(static_cast<std::size_t>(place)));
   near_.restored(step, std::move(ranks));
   for (auto const& e : ends_.all()) check_senders(e.epoch, e.step, e.end, out);
@@ -108,7 +110,8 @@ void bsp_member::end_with_barrier(superstep_end& end, bsp_actions& out) {
   while (auto t = end.next(epoch_.place, members.size())) {
     t->epoch = epoch_.number;
     t->step = step_;
-    send(members[superstep_end::partner(epoch_.place, t->round, members.size())], *std::move(t), out);
+    auto const partner = superstep_end::partner(epoch_.place, t->round, members.size());
+    send(members[partner], *std::move(t), out);
   }
   if (!end.over(epoch_.place, members.size())) return;
   if (end.more()) return begin_next(end.save(), out);

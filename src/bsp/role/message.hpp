@@ -20,6 +20,7 @@ struct restart {
   std::uint64_t generation = 0;  ///< in the store; 0: the beginning
   std::uint64_t stamp = 0;       ///< needed to save a part, see storage::generation_plan
   std::vector<rank_id> members{};
+  std::uint64_t generation_stamp = 0;  ///< of the run that has saved the generation
 };
 
 /// Member to root: has received the start of the epoch. If the member dies later, it counts as lost

@@ -37,8 +37,9 @@ bool bsp_root::on(rank_id from, bsp_message const& m, bsp_actions& out) {
 // --- epochs
 
 void bsp_root::restart(bsp_actions& out) {
-  now_ = {now_.epoch + 1, newest_usable(), config_.stamp, living_};
-  watch_.begin(living_, usable_.empty() ? std::uint64_t{0} : usable_.front().step);
+  auto const from = usable_.empty() ? bsp_generation{} : usable_.front();
+  now_ = {now_.epoch + 1, from.number, config_.stamp, living_, from.stamp};
+  watch_.begin(living_, usable_.empty() ? std::uint64_t{0} : from.step);
   begun_ = false;
   checkpoint_.abandon();
   lost_.reset();
@@ -192,7 +193,8 @@ void bsp_root::take(rank_id from, bsp::saved const& s, bsp_actions& out) {
 
 void bsp_root::committed(std::uint64_t generation, bool well, bsp_actions& out) {
   if (generation != checkpoint_.committing()) return;
-  auto const g = checkpoint_.committed();
+  auto g = checkpoint_.committed();
+  g.stamp = config_.stamp;
   if (well) {
     usable_.insert(usable_.begin(), g);
     if (usable_.size() > most_usable) usable_.resize(most_usable);

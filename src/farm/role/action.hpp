@@ -50,6 +50,7 @@ struct leave_out {
   unsigned times = 0;
   std::string text{};
   bool ended_ranks = false;  ///< so it failed
+  bool late = false;         ///< it was not started, since it could not end before the time limit
 };
 
 }  // namespace farm

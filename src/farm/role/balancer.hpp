@@ -19,6 +19,10 @@ class farm_balancer {
   /// Serves ranks that asked in vain, once there is something for them. Late tasks are searched for at
   /// intervals, because that looks at all ranks. `at_once`: skip the pause.
   void direct_idle(bool at_once, farm_book& book, farm_actions& out);
+  /// Learns from tasks that the rank has finished.
+  void learn(rank_id rank, range_list const& done, farm_book& book) const;
+  /// Whether the root should begin none of the last tasks, because the others end earlier without it.
+  [[nodiscard]] bool leaves_to_others(farm_book& book) const;
   /// While other tasks wait: gives copies of those that would end after all others to fast ranks, which run
   /// them next.
   void give_early_copies(farm_book& book, farm_actions& out);
@@ -37,6 +41,7 @@ class farm_balancer {
 
   bool on_ = false;
   bool copies_ = false;
+  rank_id root_ = 0;
   std::optional<rank_id> in_place_;  // results of this rank have no copies
   searches searched_;
 };

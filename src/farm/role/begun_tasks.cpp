@@ -9,11 +9,11 @@ bool any_contains(range_list const& ranges, task_id id) {
   return std::any_of(ranges.begin(), ranges.end(), [&](auto const& r) { return r.contains(id); });
 }
 
-void begun_tasks::given(rank_id rank, std::size_t threads, range_list const& tasks, double t) {
+void begun_tasks::given(rank_id rank, std::size_t threads, range_list const& tasks, double t, bool copy) {
   auto& running = ranks_[rank];
   for (auto const& r : tasks)
     for (std::uint64_t i = 0; i < r.count && running.size() < threads; ++i)
-      running.push_back({{r[i], 1, 1}, t});
+      running.push_back({.tasks = {r[i], 1, 1}, .since = t, .copy = copy});
 }
 
 void begun_tasks::results(rank_id rank, std::size_t threads, range_list const& done, range_list const& begun,
@@ -30,7 +30,8 @@ void begun_tasks::all(rank_id rank, std::size_t threads, range_list const& runni
   for (auto const& r : running) {
     auto const at =
         std::find_if(before.begin(), before.end(), [&](auto const& b) { return b.tasks.last() == r.last(); });
-    ranks_[rank].push_back(at == before.end() ? begun_range{r, t} : begun_range{r, at->since, at->copier});
+    ranks_[rank].push_back(at == before.end() ? begun_range{.since = t} : *at);
+    ranks_[rank].back().tasks = r;
   }
   keep_latest(rank, threads);
 }
@@ -43,6 +44,9 @@ void begun_tasks::keep_latest(rank_id rank, std::size_t threads) {
 }
 
 range_list begun_tasks::take(rank_id rank) {
+  for (rank_id r = 0; r < ranks_.ranks(); ++r)
+    for (auto& b : ranks_[r])
+      if (b.copier == rank) b.copier.reset();
   range_list tasks;
   for (auto const& b : std::exchange(ranks_[rank], {})) tasks.push_back(b.tasks);
   return tasks;

@@ -1,6 +1,7 @@
 // The tasks that each rank of a farm runs, as far as the root knows.
 #pragma once
 
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -11,9 +12,11 @@ namespace skel::role {
 
 /// A range that a compute thread has begun.
 struct begun_range {
-  task_range tasks;
-  double since = 0;   ///< seconds, on the root's clock
-  double copier = 0;  ///< speed of the fastest thread that runs a copy; 0: no copy
+  task_range tasks{};
+  double since = 0;                 ///< seconds, on the root's clock
+  std::optional<rank_id> copier{};  ///< the rank that was last given a copy
+  double copied = 0;                ///< when
+  bool copy = false;                ///< runs on another rank as well, which had it first
 };
 
 /// A regular value.
@@ -24,7 +27,7 @@ class begun_tasks {
 
   /// The rank was granted tasks at time `t`. With a free thread it begins them now; otherwise its next
   /// results message says what it begins.
-  void given(rank_id rank, std::size_t threads, range_list const& tasks, double t);
+  void given(rank_id rank, std::size_t threads, range_list const& tasks, double t, bool copy = false);
   /// The rank reports tasks that it has finished and begun, ...
   void results(rank_id rank, std::size_t threads, range_list const& done, range_list const& begun, double t);
   /// ... or all tasks that it runs.

@@ -71,13 +71,25 @@ void farm_book::enlist_root(farm_actions& out) {
 void farm_book::give_suspects(farm_actions& out) {
   auto& suspects = losses.suspects();
   if (stopping() || suspects.empty()) return;
-  for (rank_id const to : dealer.takers_alone()) {
-    if (suspects.holds_one(to)) continue;
-    auto const task = suspects.next();
+  auto const give_one = [&](rank_id to, auto const& fits) {
+    if (suspects.holds_one(to)) return;
+    auto const task = suspects.next(fits);
     if (!task) return;
     suspects.given(*task, to);
     dealer.count_given();
     give_alone(to, *task, true, out);
+  };
+  for (rank_id const to : dealer.takers_alone())
+    give_one(to, [&](task_id task) { return failed.fits(task, to); });
+  if (failed.empty()) return;
+  auto const& ranks = dealer.ranks();
+  if (ranks.computes(root_) && ranks.said_hello(root_))
+    give_one(root_, [&](task_id task) { return failed.fits_only(task, root_, ranks); });
+  for (task_id const task : suspects.not_held()) {
+    auto why = suspects.blames(task) ? std::string() : failed.misfit(task, ranks);
+    if (why.empty()) continue;
+    give_up({task, root_, 1, std::move(why)}, 0, out);
+    if (stopping()) return;
   }
 }
 
@@ -90,6 +102,11 @@ void farm_book::give_failed(farm_actions& out) {
     auto const to = pooled ? std::nullopt : failed.taker(id, dealer);
     if (pooled || to) failed.given(id);
     if (to) give_alone(*to, id, false, out);
+    if (pooled || to) continue;
+    auto why = failed.misfit(id, dealer.ranks());
+    if (why.empty()) continue;
+    give_up({id, root_, 1, std::move(why)}, 0, out);
+    if (stopping()) return;
   }
 }
 
@@ -105,7 +122,7 @@ void farm_book::give_copy(rank_id rank, range_list which, bool next, farm_action
     return;
   }
   dealer.loads().granted(rank, count_tasks(which));
-  losses.begun().given(rank, dealer.ranks().threads(rank), which, now);
+  losses.begun().given(rank, dealer.ranks().threads(rank), which, now, true);
   out.push_back(farm::send{rank, farm::grant{std::move(which), true}});
 }
 
@@ -149,12 +166,17 @@ void farm_book::give_up(farm::leave_out task, std::uint64_t more, farm_actions& 
           out);
     return;
   }
-  task_range const range{task.task, 1, 1};
-  tasks.leave_out(task.task);
+  auto const id = task.task;
+  out.push_back(std::move(task));
+  leave_out(id, out);
+}
+
+void farm_book::leave_out(task_id task, farm_actions& out) {
+  task_range const range{task, 1, 1};
+  tasks.leave_out(task);
   dealer.pool().remove(range, tasks.recorded());
   failed.settle(range);
-  losses.suspects().acquit(task.task);
-  out.push_back(std::move(task));
+  losses.suspects().acquit(task);
   out.push_back(farm::forget{range});
   sunk(tasks.sunk(), tasks.sink_next());
   serve_all(out);

@@ -47,6 +47,8 @@ struct farm_book {
   /// The task has failed too often, or ends every rank that runs it, as do `more` others: it is left out, or
   /// the run ends.
   void give_up(farm::leave_out task, std::uint64_t more, farm_actions& out);
+  /// The task is to have no result.
+  void leave_out(task_id task, farm_actions& out);
   void sunk(std::uint64_t count, task_id next);
 
   // --- the end
@@ -65,17 +67,18 @@ struct farm_book {
   /// Whether a task may be on two ranks.
   [[nodiscard]] bool any_twice() const { return again > 0 || copies > 0; }
   friend bool operator==(farm_book const&, farm_book const&) = default;
-  auto fields() const { return std::tie(tasks, dealer, losses, failed, spacing, again, copies); }
+  auto fields() const { return std::tie(tasks, dealer, losses, failed, spacing, again, copies, not_started); }
 
   task_progress tasks;
   farm_dealer dealer;
   farm_losses losses;
   failed_tasks failed;
   results_spacing spacing;
-  std::uint64_t again = 0;       ///< number of tasks that were given again
-  std::uint64_t copies = 0;      ///< number of copies of running tasks that other ranks were given
-  std::uint64_t remembered = 0;  ///< number of results of an earlier attempt
-  double now = 0;                ///< seconds
+  std::uint64_t again = 0;        ///< number of tasks that were given again
+  std::uint64_t copies = 0;       ///< number of copies of running tasks that other ranks were given
+  std::uint64_t remembered = 0;   ///< number of results of an earlier attempt
+  std::uint64_t not_started = 0;  ///< number of tasks left out because they could not end in time
+  double now = 0;                 ///< seconds
 
  private:
   void give(farm_actions& out);

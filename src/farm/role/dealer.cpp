@@ -26,7 +26,7 @@ farm_dealer::farm_dealer(farm_root_config const& config, task_pool pool)
 // --- the ranks
 
 bool farm_dealer::hello(rank_id rank, std::uint64_t threads, double power) {
-  loads_.has_threads(rank, threads);
+  loads_.joins(rank, threads, power);
   return ranks_.hello(rank, threads, power);
 }
 
@@ -49,6 +49,13 @@ void farm_dealer::asks(rank_id rank, std::uint64_t n) {
   if (r.waiting) return;
   r.waiting = true;
   r.wanted = n;
+}
+
+std::uint64_t farm_dealer::wanted() const {
+  std::uint64_t all = 0;
+  for (rank_id const r : queue_)
+    if (requests_[r].waiting) all += requests_[r].wanted;
+  return all;
 }
 
 void farm_dealer::enlist_root(assignments& out) {
@@ -109,23 +116,24 @@ void farm_dealer::give(rank_id rank, std::uint64_t n, assignments& out) {
 void farm_dealer::finished(rank_id rank, std::uint64_t tasks) {
   auto& held = requests_[rank].held;
   held -= std::min(held, tasks);
-  loads_.finished(rank, tasks);
+  loads_.speeds().finished(rank, tasks);
 }
 
-// Only while the root computes and asks: it takes the tasks that are kept for it.
-bool farm_dealer::keeps_for_root(rank_id rank) const {
-  return held_back_ && rank != root_ && !pool_.empty() && ranks_.computes(root_) && !closed(root_) &&
-         pool_.room();
+// Tasks are kept for the root only while it computes and asks for them.
+bool farm_dealer::must_wait(rank_id rank) const {
+  if (pool_.empty()) return false;
+  if (rank == root_) return root_rests_ && !held_back_;
+  return held_back_ && ranks_.computes(root_) && !closed(root_) && pool_.room();
 }
 
 void farm_dealer::serve(rank_id rank, bool last, assignments& out) {
   auto& r = requests_[rank];
   if (!r.waiting) return;
-  bool const may = ranks_.alive(rank) && !stopped_ && dealt_ && !keeps_for_root(rank);
+  bool const may = ranks_.alive(rank) && !stopped_ && dealt_ && !must_wait(rank);
   if (may && !pool_.empty()) {
     if (auto const most = grant_sizes::most(rank, r.held, pool_, loads_, ranks_); most > 0)
       give(rank, std::min(most, sizes_.next(rank, r.wanted, pool_, loads_, ranks_)), out);
-    if (held_back_ && pool_.empty()) serve_all(last, out);  // no more tasks to wait for
+    if ((held_back_ || root_rests_) && pool_.empty()) serve_all(last, out);  // no more tasks to wait for
   } else if (may && last) {
     r.waiting = false;
     close(rank);

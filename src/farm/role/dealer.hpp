@@ -38,6 +38,8 @@ class farm_dealer {
   void asks(rank_id rank, std::uint64_t n);
   /// While `on`, other ranks get nothing more, and the root runs the remaining tasks itself.
   void hold_back(bool on) { held_back_ = on; }
+  /// While `on`, a root that computes gets nothing more, because the others end earlier without it.
+  void rest_root(bool on) { root_rests_ = on; }
   /// Lets a root that only serves compute if no other rank is left.
   void enlist_root(assignments& out);
 
@@ -46,6 +48,8 @@ class farm_dealer {
   [[nodiscard]] bool may_deal() const;
   /// Deals the tasks `left` to the ranks; those that the policy does not deal go to the pool.
   void deal(range_list const& left, assignments& out);
+  /// Number of tasks that waiting ranks have asked for.
+  [[nodiscard]] std::uint64_t wanted() const;
   /// Answers a request if possible. `last`: no more tasks will come into the pool.
   void serve(rank_id rank, bool last, assignments& out);
   void serve_all(bool last, assignments& out);
@@ -76,8 +80,8 @@ class farm_dealer {
   [[nodiscard]] std::vector<rank_id> takers_alone() const;
   friend bool operator==(farm_dealer const&, farm_dealer const&) = default;
   auto fields() const {
-    return std::tie(pool_, loads_, ranks_, sizes_, dealt_, given_, held_back_, stopped_, last_lost_,
-                    requests_);
+    return std::tie(pool_, loads_, ranks_, sizes_, dealt_, given_, held_back_, root_rests_, stopped_,
+                    last_lost_, requests_);
   }
 
  private:
@@ -90,7 +94,7 @@ class farm_dealer {
 
   void close(rank_id rank) { requests_[rank].closed = any_closed_ = true; }
   void give(rank_id rank, std::uint64_t n, assignments& out);
-  [[nodiscard]] bool keeps_for_root(rank_id rank) const;
+  [[nodiscard]] bool must_wait(rank_id rank) const;
 
   rank_id root_ = 0;
   schedule::takeover after_loss_{};
@@ -104,6 +108,7 @@ class farm_dealer {
   bool any_closed_ = false;
   std::uint64_t given_ = 0;
   bool held_back_ = false;
+  bool root_rests_ = false;
   bool stopped_ = false;
   std::optional<rank_id> last_lost_;
 };

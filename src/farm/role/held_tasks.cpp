@@ -8,6 +8,9 @@ namespace skel::role {
 
 namespace {
 
+// Behind more tasks that wait for room, others do not begin either.
+constexpr std::size_t most_aside = 1024;
+
 template <class Ranges>
 bool holds(Ranges const& list, task_id id) {
   return std::any_of(list.begin(), list.end(), [&](task_range const& r) { return r.contains(id); });
@@ -41,6 +44,8 @@ void held_tasks::add(std::span<task_range const> ranges) {
 range_list held_tasks::give_away(std::uint64_t n, schedule::steal_end from) {
   range_list given;
   queued_ -= n;
+  queue_.insert(queue_.begin(), aside_.begin(), aside_.end());
+  aside_.clear();
   bool const last = from == schedule::steal_end::last;
   while (n > 0) {
     auto& range = last ? queue_.back() : queue_.front();
@@ -55,13 +60,16 @@ range_list held_tasks::give_away(std::uint64_t n, schedule::steal_end from) {
 
 void held_tasks::drop(task_range const& range) {
   auto const left = without(queue_, range);
-  queued_ = count_tasks(left);
   queue_.assign(left.begin(), left.end());
+  auto const left_aside = without(aside_, range);
+  aside_.assign(left_aside.begin(), left_aside.end());
+  queued_ = count_tasks(left) + count_tasks(left_aside);
   if (!alone_.empty()) alone_ = without(alone_, range);
 }
 
 void held_tasks::clear() {
   queue_.clear();
+  aside_.clear();
   queued_ = 0;
   alone_.clear();
   done_.clear();
@@ -69,16 +77,18 @@ void held_tasks::clear() {
 }
 
 std::optional<task_range> held_tasks::start(std::uint64_t limit) {
-  if (!alone_.empty()) {
+  if (!alone_.empty() && !full_) {
     auto const one = alone_.front().take_front(1);
     if (alone_.front().empty()) alone_.erase(alone_.begin());
     running_alone_.push_back(one);
     running_.push_back(one);
     return one;
   }
-  if (queue_.empty()) return std::nullopt;
-  auto const range = queue_.front().take_front(limit);
-  if (queue_.front().empty()) queue_.pop_front();
+  bool const waited = !aside_.empty() && !full_;
+  if (!waited && (queue_.empty() || aside_.size() >= most_aside)) return std::nullopt;
+  auto& from = waited ? aside_ : queue_;
+  auto const range = from.front().take_front(waited ? 1 : limit);
+  if (from.front().empty()) from.pop_front();
   queued_ -= range.count;
   running_.push_back(range);
   return range;
@@ -118,6 +128,19 @@ void held_tasks::fail(task_id id) {
   std::erase(running_alone_, task);
 }
 
+void held_tasks::put_aside(task_id id) {
+  task_range const task{id, 1, 1};
+  end_run(task);
+  full_ = true;
+  if (std::erase(running_alone_, task) > 0) {
+    alone_.insert(alone_.begin(), task);
+    return;
+  }
+  ++queued_;
+  aside_.insert(std::find_if(aside_.begin(), aside_.end(), [&](auto const& r) { return r.first > id; }),
+                task);
+}
+
 bool held_tasks::runs_alone(task_range const& running) const {
   return std::find(running_alone_.begin(), running_alone_.end(), running) != running_alone_.end();
 }
@@ -131,13 +154,15 @@ range_list held_tasks::not_held(std::span<task_range const> ranges) const {
   range_list fresh;
   for (auto const& r : ranges)
     for (std::uint64_t i = 0; i < r.count; ++i)
-      if (!holds(queue_, r[i]) && !holds(alone_, r[i]) && !holds(running_, r[i]) && !holds(done_, r[i]))
+      if (!holds(queue_, r[i]) && !holds(alone_, r[i]) && !holds(aside_, r[i]) && !holds(running_, r[i]) &&
+          !holds(done_, r[i]))
         append(fresh, {r[i], 1, 1});
   return fresh;
 }
 
 range_list held_tasks::all() const {
   range_list list(queue_.begin(), queue_.end());
+  list.insert(list.end(), aside_.begin(), aside_.end());
   for (auto const* part : {&alone_, &running_, &done_}) list.insert(list.end(), part->begin(), part->end());
   return list;
 }

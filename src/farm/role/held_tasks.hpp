@@ -39,6 +39,12 @@ class held_tasks {
   /// Whether this range runs, and was granted alone.
   [[nodiscard]] bool runs_alone(task_range const& running) const;
 
+  // --- tasks without room
+  /// This running task has not begun: it waits for room. Others begin meanwhile, up to a limit.
+  void put_aside(task_id id);
+  /// There may be room for tasks that wait for it: they begin before those behind them.
+  void room() { full_ = false; }
+
   // --- finished
   [[nodiscard]] range_list take_done();
 
@@ -46,19 +52,21 @@ class held_tasks {
   /// may be granted tasks that it already holds.
   [[nodiscard]] range_list not_held(std::span<task_range const> ranges) const;
   [[nodiscard]] range_list all() const;
-  [[nodiscard]] bool has_work() const { return !queue_.empty() || !alone_.empty(); }
+  [[nodiscard]] bool has_work() const { return !queue_.empty() || !alone_.empty() || !aside_.empty(); }
   /// True if nothing waits and nothing runs.
   [[nodiscard]] bool dry() const { return !has_work() && running_.empty(); }
   [[nodiscard]] std::uint64_t queued() const { return queued_; }
   [[nodiscard]] range_list const& running() const { return running_; }
   [[nodiscard]] std::uint64_t done() const { return done_count_; }
   friend bool operator==(held_tasks const&, held_tasks const&) = default;
-  auto fields() const { return std::tie(queue_, alone_, running_, running_alone_, done_); }
+  auto fields() const { return std::tie(queue_, alone_, aside_, running_, running_alone_, done_, full_); }
 
  private:
   std::deque<task_range> queue_;
-  std::uint64_t queued_ = 0;  // tasks in queue_
+  std::uint64_t queued_ = 0;  // tasks in queue_ and aside_
   range_list alone_;
+  std::deque<task_range> aside_;  // tasks that wait for room, in ascending order
+  bool full_ = false;             // for them, and for those granted alone
   range_list running_;
   range_list running_alone_;  // those of running_ that were granted alone
   range_list done_;

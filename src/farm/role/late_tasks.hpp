@@ -14,12 +14,24 @@ namespace skel::role {
 /// A rank that is faster by this factor may run another copy of a task that has one.
 inline constexpr double clearly_faster = 1.5;
 
-/// Returns the range that gains most at time `t` if `thief` runs a copy of it, or nothing if no copy gains.
-/// `allowed(owner, tasks)` says which may be copied. Records the copy, so that only a faster rank takes
-/// another. `costs`: of all tasks, 1 on average.
-[[nodiscard]] std::optional<task_range> copy_for(
+struct late_copy {
+  task_range tasks{0, 1, 1};
+  double cost = 0;  ///< expected, in average tasks
+};
+
+/// Returns the range that gains most at time `t` if `thief` runs a copy of it, or nothing if the expected
+/// gain is small. `awaited`: the call ends only after the copy, even if the owner is first. `allowed(owner,
+/// tasks)` says which may be copied. Records the copy. `costs`: of all tasks, 1 on average.
+[[nodiscard]] std::optional<late_copy> copy_for(
     rank_id thief, begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t,
-    detail::function_reference<bool(rank_id, task_range const&)> const& allowed);
+    bool awaited, detail::function_reference<bool(rank_id, task_range const&)> const& allowed);
+
+/// Lets `loads` know for how long the tasks have run that run at time `t`.
+void measure_running(begun_tasks& begun, rank_loads& loads, double t);
+
+/// Seconds until a thread of the rank is expected to be free for another task than those that it runs.
+[[nodiscard]] double wait_for(rank_id rank, begun_tasks& begun, rank_loads const& loads,
+                              task_costs const& costs, double t);
 
 /// A copy for a rank that has other tasks.
 struct early_copy {

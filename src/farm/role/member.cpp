@@ -62,16 +62,33 @@ void farm_member::failed(task_id id, std::string text, task_range const& dropped
 }
 
 void farm_member::threw(task_id id, std::string text, farm_actions& out) {
-  if (ended()) return;
-  held_.fail(id);
-  reports_.ended({id, 1, 1});
-  if (attendance_.draining()) {
-    maybe_stopped(out);
-    return;
-  }
-  if (dismissed_) return;
+  if (!gives_back(id, out)) return;
   reports_.failed(id, std::move(text), out);
   go_on(out);
+}
+
+void farm_member::refused(farm::refused what, farm_actions& out) {
+  if (!gives_back(what.task, out)) return;
+  reports_.refused(std::move(what), out);
+  go_on(out);
+}
+
+// Whether the root is to hear of a task that has ended without a result.
+bool farm_member::gives_back(task_id id, farm_actions& out) {
+  if (ended()) return false;
+  held_.fail(id);
+  reports_.ended({id, 1, 1});
+  if (attendance_.draining()) maybe_stopped(out);
+  return works();
+}
+
+void farm_member::put_aside(task_id id, farm_actions& out) {
+  if (!works()) {
+    static_cast<void>(gives_back(id, out));
+    return;
+  }
+  held_.put_aside(id);
+  reports_.put_aside(id);
 }
 
 void farm_member::hand_out(std::uint64_t limit, farm_actions& out) {

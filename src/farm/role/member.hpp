@@ -32,6 +32,12 @@ class farm_member {
   /// Task `id` threw and the root decides whether it runs again. The thread goes on with the rest of its
   /// range.
   void threw(task_id id, std::string text, farm_actions& out);
+  /// A compute thread cannot run this task, the next one of its range. It goes on with the others.
+  void refused(farm::refused what, farm_actions& out);
+  /// The same, but the task may begin when there is more room.
+  void put_aside(task_id id, farm_actions& out);
+  /// There is more room.
+  void room() { held_.room(); }
   /// A compute thread ran tasks that cost as much as `tasks` average ones in `seconds`.
   void measured(double tasks, double seconds) { reports_.measured(tasks, seconds); }
   void on(rank_id from, farm_message const& m, farm_actions& out);
@@ -63,6 +69,7 @@ class farm_member {
 
   /// Whether this rank takes tasks and sends results.
   [[nodiscard]] bool works() const { return attendance_.active() && !dismissed_; }
+  bool gives_back(task_id id, farm_actions& out);
   void hand_out(std::uint64_t limit, farm_actions& out);
   void go_on(farm_actions& out);
   void maybe_steal(farm_actions& out);

@@ -35,6 +35,7 @@ struct farm_member_config {
   double interval = 0;                     ///< seconds of work for which streamed results wait for others
   std::optional<std::uint64_t> threshold;  ///< in tasks; empty: as many as cover a round trip
   bool early = true;                       ///< may request more while its last tasks run
+  bool fresh = false;                      ///< requests tasks for idle threads only
   range_list share;                        ///< the tasks that it starts with
   std::uint64_t costly = 0;                ///< this many tasks, the first ones, are not to be waited for
   farm_ring_config ring{};

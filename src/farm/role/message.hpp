@@ -95,6 +95,14 @@ struct task_failed {
   std::uint64_t nth = 0;  ///< counts this member's failures, to detect repeated messages
   std::string text{};
 };
+/// Member to root: it cannot run this task, now or later.
+struct refused {
+  task_id task = 0;
+  std::uint64_t nth = 0;     ///< counts this member's failures and refusals, to detect repeated messages
+  std::uint64_t memory = 0;  ///< bytes that the task needs
+  std::uint64_t threads = 0;
+  std::string late{};  ///< why it cannot end before the time limit; empty: the rank is too small
+};
 /// Root to member: how long results may wait for others, so that the root can keep up with all ranks.
 struct spacing {
   std::uint64_t microseconds = 0;  ///< of work of each compute thread
@@ -107,7 +115,7 @@ struct dismissed {};
 using farm_message =
     std::variant<call_message, farm::ask, farm::grant, farm::grant_alone, farm::nothing, farm::results,
                  farm::begins, farm::take_stock, farm::stock, farm::steal, farm::give, farm::none,
-                 farm::take_from, farm::spacing, farm::task_failed, farm::dismissed>;
+                 farm::take_from, farm::spacing, farm::task_failed, farm::dismissed, farm::refused>;
 template <>
 inline constexpr unsigned first_kind<farm_message> = 16;
 
@@ -116,7 +124,7 @@ inline constexpr unsigned first_kind<farm_message> = 16;
   if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
   return std::holds_alternative<farm::ask>(m) || std::holds_alternative<farm::results>(m) ||
          std::holds_alternative<farm::begins>(m) || std::holds_alternative<farm::stock>(m) ||
-         std::holds_alternative<farm::task_failed>(m);
+         std::holds_alternative<farm::task_failed>(m) || std::holds_alternative<farm::refused>(m);
 }
 
 /// The tasks that the message gives to a member; their payloads travel with the message.

@@ -6,28 +6,26 @@
 
 namespace skel::role {
 
-void rank_loads::has_threads(rank_id rank, std::uint64_t threads) {
+void rank_loads::joins(rank_id rank, std::uint64_t threads, double power) {
   ranks_[rank].threads = std::max<std::uint64_t>(1, threads);
+  speeds_.joins(rank, power);
 }
 
-namespace {
 // Orders the victims.
-std::pair<double, rank_id> key_of(std::uint64_t waiting, double speed, rank_id rank) {
-  auto const n = static_cast<double>(waiting);
-  return {-(speed > 0 ? n / speed : n), rank};
+std::pair<double, rank_id> rank_loads::key_of(rank_id rank) const {
+  auto const& r = ranks_[rank];
+  auto const n = static_cast<double>(r.waiting);
+  return {-(r.speed > 0 ? n / r.speed : n), rank};
 }
-}  // namespace
 
 void rank_loads::enter(rank_id rank) {
   auto const& r = ranks_[rank];
-  if (sorted_ && r.waiting > 0)
-    (r.speed > 0 ? known_victims_ : unknown_victims_).insert(key_of(r.waiting, r.speed, rank));
+  if (sorted_ && r.waiting > 0) (r.speed > 0 ? known_victims_ : unknown_victims_).insert(key_of(rank));
 }
 
 void rank_loads::leave(rank_id rank) {
   auto const& r = ranks_[rank];
-  if (sorted_ && r.waiting > 0)
-    (r.speed > 0 ? known_victims_ : unknown_victims_).erase(key_of(r.waiting, r.speed, rank));
+  if (sorted_ && r.waiting > 0) (r.speed > 0 ? known_victims_ : unknown_victims_).erase(key_of(rank));
 }
 
 void rank_loads::set_waiting(rank_id rank, std::uint64_t tasks) {
@@ -42,7 +40,8 @@ void rank_loads::set_waiting(rank_id rank, std::uint64_t tasks) {
 void rank_loads::set_speed(rank_id rank, double speed) {
   auto& now = ranks_[rank].speed;
   leave(rank);
-  known_ += (speed > 0 ? 1U : 0U) - (now > 0 ? 1U : 0U);
+  known_ += speed > 0 ? 1U : 0U;
+  known_ -= now > 0 ? 1U : 0U;
   known_speed_ = known_ == 0 ? 0 : known_speed_ + speed - now;
   now = speed;
   enter(rank);
@@ -63,15 +62,16 @@ void rank_loads::granted(rank_id rank, std::uint64_t tasks) {
 
 void rank_loads::told(rank_id rank, farm::load const& here) {
   set_waiting(rank, here.waiting);
-  if (std::isfinite(here.cost) && here.cost > 0)
-    set_speed(rank, static_cast<double>(ranks_[rank].threads) / here.cost);
+  if (!(std::isfinite(here.cost) && here.cost > 0)) return;
+  speeds_.told(rank, here.cost);
+  set_speed(rank, speed(rank));
 }
 
 void rank_loads::lost(rank_id rank) {
   set_waiting(rank, 0);
   set_speed(rank, 0);
   set_busy(rank);
-  ranks_[rank].finished = 0;
+  speeds_.lost(rank);
 }
 
 void rank_loads::found_empty(rank_id rank) { set_waiting(rank, 0); }
@@ -90,31 +90,21 @@ void rank_loads::waits_in_vain(rank_id rank) {
 }
 
 double rank_loads::speed(rank_id rank) const {
-  if (ranks_[rank].speed > 0) return ranks_[rank].speed;
-  return known_ == 0 ? 0 : known_speed_ / static_cast<double>(known_);
+  return speeds_.of_thread(rank) * static_cast<double>(ranks_[rank].threads);
 }
 
-double rank_loads::speed_of_thread(rank_id rank) const {
-  return speed(rank) / static_cast<double>(ranks_[rank].threads);
-}
-
-double rank_loads::sure_speed_of_thread(rank_id rank) const {
-  constexpr double few = 2, none = 0.5;
-  auto const n = std::max(none, static_cast<double>(ranks_[rank].finished));
-  return speed_of_thread(rank) * n / (n + few);
+// The known speeds, and for each other rank their mean.
+double rank_loads::all_speeds(std::size_t computing) const {
+  double const mean = known_speed_ / static_cast<double>(known_);
+  return known_speed_ + (computing > known_ ? mean * static_cast<double>(computing - known_) : 0);
 }
 
 double rank_loads::share(rank_id rank, std::size_t computing) const {
-  if (ranks_[rank].speed <= 0) return 0;
-  double const mean = known_speed_ / static_cast<double>(known_);
-  double const unknown = computing > known_ ? static_cast<double>(computing - known_) : 0;
-  return ranks_[rank].speed / (known_speed_ + unknown * mean);
+  return ranks_[rank].speed <= 0 ? 0 : ranks_[rank].speed / all_speeds(computing);
 }
 
 double rank_loads::remaining(std::uint64_t tasks, std::size_t computing) const {
-  if (known_ == 0) return 0;
-  double const mean = known_speed_ / static_cast<double>(known_);
-  return static_cast<double>(tasks + all_waiting_) / (mean * static_cast<double>(computing));
+  return known_ == 0 ? 0 : static_cast<double>(tasks + all_waiting_) / all_speeds(computing);
 }
 
 // The rank other than `thief` whose waiting tasks take longest, of several the first.
@@ -126,7 +116,7 @@ std::optional<rank_id> rank_loads::longest_but(rank_id thief) {
     auto at = all->begin();
     if (at != all->end() && at->second == thief) ++at;
     if (at == all->end()) continue;
-    auto const key = key_of(ranks_[at->second].waiting, speed(at->second), at->second);
+    std::pair const key{-static_cast<double>(ranks_[at->second].waiting) / speed(at->second), at->second};
     if (!longest || key < *longest) longest = key;
   }
   if (!longest) return std::nullopt;

@@ -40,14 +40,22 @@ bool farm_reports::tick(held_tasks& held, farm_actions& out) {
 // --- requests
 
 std::uint64_t farm_reports::wanted(held_tasks const& held) const {
+  if (config_.fresh) return std::max<std::uint64_t>(1, idle(held));
   // A given threshold is taken literally: one task beyond it. The default covers two round trips.
   if (!config_.early) return static_cast<std::uint64_t>(config_.threads);
   std::uint64_t const window = config_.threshold ? *config_.threshold + 1 : 2 * reach_;
   return window > held.queued() ? window - held.queued() : 1;
 }
 
+std::uint64_t farm_reports::idle(held_tasks const& held) const {
+  auto const busy = held.running().size() + held.queued();
+  auto const all = static_cast<std::uint64_t>(config_.threads);
+  return all - std::min<std::uint64_t>(all, busy);
+}
+
 bool farm_reports::may_ask(held_tasks const& held) const {
   auto const& running = held.running();
+  if (config_.fresh) return !asked_ && !closed_ && config_.computes && idle(held) > 0;
   if (asked_ || closed_ || !config_.computes || held.queued() > config_.threshold.value_or(reach_) ||
       (!config_.early && !(held.queued() == 0 && running.empty())))
     return false;
@@ -84,6 +92,11 @@ void farm_reports::ended(task_range const& tasks) {
 
 void farm_reports::failed(task_id id, std::string text, farm_actions& out) {
   say(farm::task_failed{id, ++failures_, std::move(text)}, out);
+}
+
+void farm_reports::refused(farm::refused what, farm_actions& out) {
+  what.nth = ++failures_;
+  say(std::move(what), out);
 }
 
 void farm_reports::measured(double tasks, double seconds) {

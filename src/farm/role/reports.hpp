@@ -50,6 +50,9 @@ class farm_reports {
   void begun(task_range const& tasks);
   void ended(task_range const& tasks);
   void failed(task_id id, std::string text, farm_actions& out);
+  void refused(farm::refused what, farm_actions& out);
+  /// This task has not begun after all.
+  void put_aside(task_id id) { std::erase(untold_, task_range{id, 1, 1}); }
   void measured(double tasks, double seconds);
   /// A rank was lost, so the root must know of every task begun, ...
   void tell_always() { tells_always_ = true; }
@@ -75,6 +78,7 @@ class farm_reports {
  private:
   [[nodiscard]] std::uint64_t wanted(held_tasks const& held) const;
   [[nodiscard]] bool may_ask(held_tasks const& held) const;
+  [[nodiscard]] std::uint64_t idle(held_tasks const& held) const;  // threads, but for those of queued tasks
   [[nodiscard]] std::optional<farm::load> here(held_tasks const& held) const;
   void say(farm_message m, farm_actions& out) const { out.push_back(farm::send{config_.root, std::move(m)}); }
 
@@ -83,7 +87,7 @@ class farm_reports {
   bool tells_always_ = false;
   bool stole_ = false;
   std::uint64_t finished_ = 0;  // tasks finished since begin()
-  std::uint64_t failures_ = 0;  // tasks that threw since begin()
+  std::uint64_t failures_ = 0;  // tasks that threw or were refused since begin()
   std::uint64_t reach_ = 1;
   struct mean {
     double value = 0;   // seconds per task of one thread; 0: unknown

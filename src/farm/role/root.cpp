@@ -50,16 +50,23 @@ void farm_root::resize_window(std::uint64_t tasks) {
   book_.dealer.pool().resize_window(std::min(config_.window, std::max(tasks, threads)));
 }
 
+void farm_root::cancel(task_id task, farm_actions& out) {
+  if (book_.stopping()) return;
+  book_.leave_out(task, out);
+  maybe_complete(out);
+}
+
 void farm_root::hold_back(bool on, farm_actions& out) {
   book_.dealer.hold_back(on);
-  if (!on) book_.serve_all(out);
+  book_.serve_all(out);
 }
 
 // The sink may still throw while results wait for it, so the run ends only when it has received all.
 void farm_root::maybe_complete(farm_actions& out) {
   if (book_.stopping() || !book_.tasks.all_recorded()) return;
   results_.complete(out);
-  if (book_.tasks.complete()) book_.close({.how = outcome::status::done, .tasks = book_.tasks.sunk()}, out);
+  auto const how = book_.not_started > 0 ? outcome::status::stopped_early : outcome::status::done;
+  if (book_.tasks.complete()) book_.close({.how = how, .tasks = book_.tasks.sunk()}, out);
 }
 
 // --- messages
@@ -110,7 +117,7 @@ void farm_root::answer(rank_id rank, farm::ask const& m, farm_actions& out) {
       return;
   }
   dealer.asks(rank, m.wanted);
-  book_.serve(rank, out);
+  serve(rank, out);
 }
 
 void farm_root::answer(rank_id rank, farm::results const& m, farm_actions& out) {
@@ -118,6 +125,7 @@ void farm_root::answer(rank_id rank, farm::results const& m, farm_actions& out) 
   auto& dealer = book_.dealer;
   auto& losses = book_.losses;
   losses.stock().moved();
+  balancer_.learn(rank, m.ranges, book_);
   if (losses.watches(rank))
     losses.begun().results(rank, dealer.ranks().threads(rank), m.ranges, m.begun, book_.now);
   if (!losses.suspects().empty() &&  // a task with a result did not end its rank
@@ -131,7 +139,7 @@ void farm_root::answer(rank_id rank, farm::results const& m, farm_actions& out) 
   dealer.finished(rank, count_tasks(m.ranges));
   if (m.here) dealer.loads().told(rank, *m.here);
   if (m.wanted > 0) dealer.asks(rank, m.wanted);
-  book_.serve(rank, out);
+  serve(rank, out);
   balancer_.direct_idle(false, book_, out);
   balancer_.give_early_copies(book_, out);
   maybe_complete(out);
@@ -146,20 +154,30 @@ void farm_root::answer(rank_id rank, farm::begins const& m, farm_actions& out) {
   balancer_.give_early_copies(book_, out);
 }
 
-void farm_root::answer(rank_id rank, farm::task_failed const& m, farm_actions& out) {
-  range_list const task{{m.task, 1, 1}};
-  if (!book_.exist(rank, task, out)) return;
+// The rank gives the task back without a result, and has started it or not. Returns whether the result is
+// still missing.
+bool farm_root::misses(rank_id rank, task_id task, bool started, farm_actions& out) {
+  range_list const range{{task, 1, 1}};
+  if (!book_.exist(rank, range, out)) return false;
   auto& losses = book_.losses;
-  auto& failed = book_.failed;
   losses.stock().moved();
   book_.dealer.finished(rank, 1);
   if (losses.watches(rank))
-    losses.begun().results(rank, book_.dealer.ranks().threads(rank), task, {}, book_.now);
-  if (losses.suspects().acquit(m.task)) book_.give_suspects(out);  // it throws, so it ended no rank
-  if (results_.threw(m.task, rank)) {                              // it ran on another rank
-    results_.give_audits(book_, out);
-    maybe_complete(out);
-  } else if (!book_.tasks.recorded().contains(m.task) && failed.add(m.task, rank, m.nth)) {
+    losses.begun().results(rank, book_.dealer.ranks().threads(rank), range, {}, book_.now);
+  auto& suspects = losses.suspects();
+  if (!started)
+    suspects.take_back_if([&](task_id id) { return id == task && suspects.holds(rank, id); });
+  else if (suspects.acquit(task))  // it throws, so it ended no rank
+    book_.give_suspects(out);
+  if (!results_.threw(task, rank)) return !book_.tasks.recorded().contains(task);
+  results_.give_audits(book_, out);  // it ran on another rank
+  maybe_complete(out);
+  return false;
+}
+
+void farm_root::answer(rank_id rank, farm::task_failed const& m, farm_actions& out) {
+  auto& failed = book_.failed;
+  if (misses(rank, m.task, true, out) && failed.add(m.task, rank, m.nth)) {
     if (auto const times = failed.times(m.task); times >= config_.on_error.times) {
       book_.give_up({m.task, rank, times, m.text}, 0, out);
       maybe_complete(out);
@@ -168,7 +186,22 @@ void farm_root::answer(rank_id rank, farm::task_failed const& m, farm_actions& o
       book_.give_failed(out);
     }
   }
-  book_.serve(rank, out);  // a window may have room for the rank now
+  if (!book_.stopping()) book_.serve(rank, out);  // a window may have room for the rank now
+}
+
+void farm_root::answer(rank_id rank, farm::refused const& m, farm_actions& out) {
+  if (misses(rank, m.task, false, out)) {
+    if (!m.late.empty()) {
+      ++book_.not_started;
+      out.push_back(farm::leave_out{m.task, rank, 0, m.late, false, true});
+      book_.leave_out(m.task, out);
+    } else if (book_.failed.refuse(m.task, rank, m.nth, {m.memory, m.threads})) {
+      if (!book_.losses.suspects().contains(m.task)) book_.failed.wait(m.task);
+      give_again(out);
+    }
+    maybe_complete(out);
+  }
+  if (!book_.stopping()) book_.serve(rank, out);
 }
 
 void farm_root::answer(rank_id rank, farm::stock const& m, farm_actions& out) {
@@ -177,6 +210,11 @@ void farm_root::answer(rank_id rank, farm::stock const& m, farm_actions& out) {
   stock.answered(rank, m.held);
   book_.dealer.holds(rank, count_tasks(m.held));
   count_stock(false, out);
+}
+
+void farm_root::serve(rank_id rank, farm_actions& out) {
+  if (rank == config_.root) book_.dealer.rest_root(balancer_.leaves_to_others(book_));
+  book_.serve(rank, out);
 }
 
 // --- losses and errors
@@ -210,6 +248,7 @@ void farm_root::tick(farm_actions& out) {
   give_again(out);
   if (book_.stopping()) return;
   if (balancer_.on()) balancer_.direct_idle(true, book_, out);
+  serve(config_.root, out);
   balancer_.give_early_copies(book_, out);
   if (book_.losses.stock().tick(book_.dealer.ranks().any_lost() || !audits().faults().empty()))
     count_stock(true, out);
@@ -241,6 +280,7 @@ void farm_root::give_again(farm_actions& out) {
   book_.give_suspects(out);
   book_.give_failed(out);
   results_.give_audits(book_, out);
+  maybe_complete(out);
 }
 
 }  // namespace skel::role

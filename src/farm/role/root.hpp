@@ -29,6 +29,8 @@ class farm_root {
   void sunk(std::uint64_t count, task_id next, farm_actions& out);
   /// The window holds this many tasks, but at least one per thread, and at most config.window.
   void resize_window(std::uint64_t tasks);
+  /// The result of this task, which has none yet, is not wanted any more.
+  void cancel(task_id task, farm_actions& out);
   /// While `on`, other ranks get nothing more and the root runs the remaining tasks itself, because handling
   /// a remote result costs it more than running a task.
   void hold_back(bool on, farm_actions& out);
@@ -48,6 +50,10 @@ class farm_root {
   [[nodiscard]] std::uint64_t recorded() const { return book_.tasks.recorded().count(); }
   /// Number of tasks that the source has produced and that no rank was given.
   [[nodiscard]] std::uint64_t pooled() const { return book_.dealer.pool().tasks(); }
+  /// Number of tasks that waiting ranks have asked for.
+  [[nodiscard]] std::uint64_t wanted() const { return book_.dealer.wanted(); }
+  /// Whether the task has a result, or is left out.
+  [[nodiscard]] bool has_result(task_id task) const { return book_.tasks.recorded().contains(task); }
   /// Whether a task may run, or may have run, on two ranks.
   [[nodiscard]] bool may_run_twice() const {
     return book_.any_twice() || audits().on() ||
@@ -69,7 +75,10 @@ class farm_root {
   void answer(rank_id rank, farm::begins const& m, farm_actions& out);
   void answer(rank_id rank, farm::stock const& m, farm_actions& out);
   void answer(rank_id rank, farm::task_failed const& m, farm_actions& out);
+  void answer(rank_id rank, farm::refused const& m, farm_actions& out);
+  [[nodiscard]] bool misses(rank_id rank, task_id task, bool started, farm_actions& out);
 
+  void serve(rank_id rank, farm_actions& out);
   void count_stock(bool again, farm_actions& out);
   void give_again(farm_actions& out);
   void maybe_complete(farm_actions& out);

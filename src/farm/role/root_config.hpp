@@ -34,6 +34,16 @@ struct former_root {
   friend bool operator==(former_root const&, former_root const&) = default;
 };
 
+/// What a rank has for its tasks, or what a task needs.
+struct task_room {
+  std::uint64_t memory = 0;  ///< bytes
+  std::uint64_t threads = 0;
+  [[nodiscard]] bool fits(task_room const& needed) const {
+    return needed.memory <= memory && needed.threads <= threads;
+  }
+  friend bool operator==(task_room const&, task_room const&) = default;
+};
+
 struct farm_audit_config {
   /// This share of the tasks, 0 to 1, runs on two ranks whose results must agree; not with `merged`.
   double share = 0;
@@ -61,6 +71,7 @@ struct farm_root_config {
   std::vector<former_root> former_roots{};
   error_policy on_error{};
   farm_audit_config audit{};
+  std::vector<task_room> rooms{};  ///< of each rank; empty: no task needs any
 
   [[nodiscard]] rank_id workers() const { return ranks - first_worker; }
   /// Whether the root names victims to idle ranks.

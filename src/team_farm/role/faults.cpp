@@ -52,6 +52,7 @@ std::optional<blamed> task_faults::tick() {
 void task_faults::settle(task_id task) {
   losses_.erase(task);
   failures_.erase(task);
+  accused_.erase(task);
 }
 
 }  // namespace skel::role

@@ -29,7 +29,7 @@ class task_faults {
   [[nodiscard]] std::vector<std::pair<task_id, std::uint64_t>> heard(rank_id rank, membership const& lost);
   /// A task to blame, and the ranks that it lost.
   [[nodiscard]] std::optional<blamed> tick();
-  /// The task has a result.
+  /// The task has a result, or is to have none.
   void settle(task_id task);
   /// Number of tasks that wait to be blamed.
   [[nodiscard]] std::size_t accused() const { return accused_.size(); }

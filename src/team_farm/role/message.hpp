@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "farm/role/action.hpp"
 #include "protocol/call_message.hpp"
 #include "protocol/codec.hpp"
 #include "skel/detail/task_range.hpp"
@@ -73,14 +74,6 @@ struct drop {
 struct forget {
   task_id task = 0;
 };
-/// This task will have no result: it failed this many times, last on `rank`.
-struct leave_out {
-  task_id task = 0;
-  rank_id rank = 0;
-  unsigned times = 0;
-  std::string text{};
-  bool ended_ranks = false;  ///< so it failed
-};
 
 }  // namespace team
 
@@ -109,7 +102,7 @@ struct send {
 }
 
 using team_action = std::variant<team::send, tell_root, team::begin, team::abandon, team::accept, team::drop,
-                                 team::forget, team::leave_out, close, drain, end, fail>;
+                                 team::forget, farm::leave_out, close, drain, end, fail>;
 using team_actions = std::vector<team_action>;
 
 }  // namespace skel::role

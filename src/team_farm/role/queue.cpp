@@ -25,6 +25,22 @@ void team_queue::put_back(task_id task, std::uint64_t wanted) {
   ++tasks_;
 }
 
+bool team_queue::remove(task_id task) {
+  for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+    range_list left;
+    for (auto const& r : at->second)
+      for (std::uint64_t i = 0; i < r.count; ++i)
+        if (r[i] != task) append(left, {r[i], 1, 1});
+    if (auto const n = count_tasks(left); n < count_tasks({at->second.begin(), at->second.end()})) {
+      at->second.assign(left.begin(), left.end());
+      --tasks_;
+      if (n == 0) waiting_.erase(at);
+      return true;
+    }
+  }
+  return false;
+}
+
 team_queue::entry team_queue::take(by_size::iterator at, std::uint64_t size) {
   auto& tasks = at->second;
   entry const e{tasks.front().take_front(1).first, at->first, size};

@@ -30,6 +30,8 @@ class team_queue {
   void sort();
   /// A task that was taken must run again.
   void put_back(task_id task, std::uint64_t wanted);
+  /// The task is not to run. Returns false if it does not wait here.
+  bool remove(task_id task);
   /// Takes the task that begins next, if there is one that `has_room` lets begin and that fits on the free
   /// ones of the `able` ranks that compute. While the largest task waits for ranks, smaller ones may pass it,
   /// but not for ever.

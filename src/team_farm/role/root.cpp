@@ -58,6 +58,15 @@ void team_root::close(outcome how, team_actions& out) {
   out.push_back(role::close{std::move(how)});
 }
 
+void team_root::cancel(task_id task, team_actions& out) {
+  if (stopped_) return;
+  tasks_.leave_out(task);
+  faults_.settle(task);
+  if (queue_.remove(task)) out.push_back(team::forget{task});  // a team that is to run it needs it
+  form(out);
+  maybe_complete(out);
+}
+
 // --- teams
 
 bool team_root::has_room(task_id id) const {
@@ -116,7 +125,8 @@ void team_root::answer(rank_id rank, team::ended const& m, team_actions& out) {
 // The task has ended on all ranks of its team, or they are lost.
 void team_root::settle(team_job j, team_actions& out) {
   ranks_.release(j.ranks);
-  if (j.has_result && !j.failed() && !stopped_) {
+  bool const cancelled = tasks_.recorded().contains(j.task);
+  if (j.has_result && !j.failed() && !stopped_ && !cancelled) {
     tasks_.record({j.task, 1, 1});
     faults_.settle(j.task);
     out.push_back(team::accept{j.number, j.task, std::move(j.ranks)});
@@ -124,7 +134,9 @@ void team_root::settle(team_job j, team_actions& out) {
   } else {
     out.push_back(team::drop{j.number});
     if (stopped_) return;
-    if (!j.failed()) {
+    if (cancelled) {
+      out.push_back(team::forget{j.task});
+    } else if (!j.failed()) {
       ++handed_out_again_;
       if (faults_.lost(j.task, j.wanted, std::move(j.lost), ranks_.losses()))
         queue_.put_back(j.task, j.wanted);
@@ -138,7 +150,7 @@ void team_root::settle(team_job j, team_actions& out) {
   maybe_complete(out);
 }
 
-void team_root::give_up(team::leave_out task, team_actions& out) {
+void team_root::give_up(farm::leave_out task, team_actions& out) {
   if (!config_.on_error.collects) {
     if (task.times > 1 && !task.ended_ranks)
       task.text += " (the task failed " + std::to_string(task.times) + " times)";

@@ -39,6 +39,8 @@ class team_root {
   void sunk(std::uint64_t count, task_id next, team_actions& out);
   /// The window holds this many tasks, but at least one per rank, and at most what the configuration says.
   void resize_window(std::uint64_t tasks);
+  /// The result of this task, which has none yet, is not wanted any more.
+  void cancel(task_id task, team_actions& out);
   void on(rank_id from, team_message const& m, team_actions& out);
   void lost(rank_id rank, team_actions& out);
   /// The rank was killed from outside: its loss counts half. Comes before lost().
@@ -53,6 +55,10 @@ class team_root {
   [[nodiscard]] task_progress const& tasks() const { return tasks_; }
   [[nodiscard]] std::uint64_t recorded() const { return tasks_.recorded().count(); }
   [[nodiscard]] std::uint64_t pooled() const { return queue_.tasks(); }
+  /// Whether free ranks wait for a task: 1 at a time, since its team may take all of them.
+  [[nodiscard]] std::uint64_t wanted() const { return ranks_.free() > 0 ? 1 : 0; }
+  /// Whether the task has a result, or is left out.
+  [[nodiscard]] bool has_result(task_id task) const { return tasks_.recorded().contains(task); }
   [[nodiscard]] std::uint64_t handed_out_again() const { return handed_out_again_; }
   [[nodiscard]] std::size_t running() const { return jobs_.size(); }
   [[nodiscard]] std::size_t free_ranks() const { return ranks_.free(); }
@@ -65,7 +71,7 @@ class team_root {
   [[nodiscard]] bool has_room(task_id id) const;
   void settle(team_job j, team_actions& out);
   void heard(rank_id rank, team_actions& out);
-  void give_up(team::leave_out task, team_actions& out);
+  void give_up(farm::leave_out task, team_actions& out);
   void maybe_complete(team_actions& out);
   void close(outcome how, team_actions& out);
 

@@ -88,7 +88,8 @@ std::vector<verb> add_verbs(CLI::App& app, arguments& a) {
       "--remove-lost", a.remove_lost,
       "without NAME: also remove checkpoints that cannot be restored from these directories");
   return {add_encode(app, a), add_decode(app, a),
-          add_without_key(app, a, "verify", "read every block; exit code 1 if anything is damaged",
+          add_without_key(app, a, "verify",
+                          "read every block; exit code 1 if anything is damaged, or nothing is found",
                           skel::storage::verify),
           repair,
           add_without_key(app, a, "list", "list the contents, reading headers only", skel::storage::list)};

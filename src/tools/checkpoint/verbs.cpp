@@ -279,7 +279,7 @@ int verify(arguments const& a) {
   for (auto const& g : found.generations) good = verify_generation(g, a, report) && good;
   report_ambiguity(found.objects, report);
   report_ambiguity(found.generations, report);
-  if (found.empty() && !a.quiet) fmt::print("no shards found\n");
+  if (found.empty()) report(fmt::format("{}: no shards found", fmt::join(a.directories, ",")));
   return good ? 0 : 1;
 }
 
@@ -369,7 +369,26 @@ int repair(arguments const& a) {
                           a.name.empty() ? fmt::format("{}", fmt::join(a.directories, ",")) : a.name));
 }
 
+namespace {
+
+// Some directories may be missing; an empty list of none that exists would hide a mistyped path.
+void expect_a_readable_one(std::vector<std::string> const& directories) {
+  std::string first;
+  for (auto const& d : directories) {
+    try {
+      (void)real_file_system().list(d);
+      return;
+    } catch (error const& bad) {
+      if (first.empty()) first = bad.what();
+    }
+  }
+  throw usage_error(first);
+}
+
+}  // namespace
+
 int list(arguments const& a) {
+  expect_a_readable_one(a.directories);
   shard_store const store(a.directories, warn);
   auto const found = find(store, a);
   for (auto const& o : found.objects)

@@ -25,6 +25,7 @@ void choice::add_options(CLI::App& app, bool model_needed) {
   }
   option(app, "--machine FILE.json", machine,
          "machine written by calibrate; without it, the samples determine the cost of exchanges");
+  app.add_option("--program", program, "select a program of the model");
   app.add_option("--skeleton", skeleton, "select a skeleton of the model");
   app.add_option("--schedule", schedule, "select a schedule of the model; a prefix suffices");
   app.add_option("--results", results, "select a results policy of the model");
@@ -96,14 +97,21 @@ predict_options choice::how() const {
 std::vector<skeleton_model const*> choice::of(skel::model::model const& m) const {
   std::vector<skeleton_model const*> found;
   std::string known;
+  std::set<std::string> programs;
   for (auto const& s : m.skeletons) {
+    if (!program.empty() && s.program != program) continue;
     known += (known.empty() ? "" : "; ") + s.name();
     bool const wanted = (skeleton.empty() || s.skeleton == skeleton) && s.schedule.starts_with(schedule) &&
                         (results.empty() || s.results.starts_with(results));
-    if (wanted) found.push_back(&s);
+    if (!wanted) continue;
+    found.push_back(&s);
+    programs.insert(s.program);
   }
   if (found.empty())
     throw usage_error(fmt::format("{}: no matching skeleton in the model; known: {}", model, known));
+  if (programs.size() > 1)
+    throw usage_error(fmt::format("{}: the model has several programs, expected --program with one of: {}",
+                                  model, fmt::join(programs, ", ")));
   check_names(found);
   return found;
 }

@@ -17,7 +17,7 @@ struct choice {
   std::string model, machine;
   std::vector<std::string> sizes;  ///< NAME=VALUE
   std::optional<double> nodes, edges;
-  std::string skeleton, schedule, results;  ///< empty: all
+  std::string program, skeleton, schedule, results;  ///< empty: all
   std::string bytes, exchange = "automatic", kind = "raw";
   double confidence = 0.95;
   bool json = false;

@@ -45,12 +45,16 @@ struct candidate {
   std::string skeleton{}, schedule{};
 };
 
+void add_new(std::vector<std::string> const& found, std::vector<std::string>& all) {
+  for (auto const& text : found)
+    if (std::ranges::find(all, text) == all.end()) all.push_back(text);
+}
+
 candidate by_formula(skeleton_model const& m, machine const* where, int ranks, compare_arguments const& o,
                      std::vector<std::string>& warnings) {
   auto const e = predict(m, where, o.what.at(), ranks, o.what.how());
   auto const [low, high] = e.interval(o.what.confidence);
-  for (auto const& w : e.warnings)
-    if (std::ranges::find(warnings, w) == warnings.end()) warnings.push_back(w);
+  add_new(e.warnings, warnings);
   return {m.name(), ranks, e.seconds(), e.deviation(), low, high, "formula", {}, m.skeleton, m.schedule};
 }
 
@@ -83,12 +87,13 @@ std::vector<simulated_run> runs_of(std::vector<skeleton_model const*> const& mod
 }
 
 std::vector<candidate> by_simulation(std::vector<skeleton_model const*> const& models, machine const* where,
-                                     compare_arguments const& o) {
+                                     compare_arguments const& o, std::vector<std::string>& warnings) {
   simulator const cluster(o.simulated, where, o.what.at(), o.what.kind);
   std::vector<simulated_run> runs;
   for (int const ranks : o.ranks)
     for (auto r : runs_of(models, o)) {
       r.ranks = ranks;
+      add_new(cluster.warnings(r), warnings);
       runs.push_back(r);
     }
   auto const times = race(cluster, runs, {o.seeds, o.tolerance, o.what.confidence});
@@ -156,7 +161,7 @@ void run(compare_arguments const& o) {
   std::vector<std::string> warnings;
   auto const chosen = o.what.of(m);
   if (o.simulate) {
-    all = by_simulation(chosen, machine_file, o);
+    all = by_simulation(chosen, machine_file, o, warnings);
   } else {
     for (int const ranks : o.ranks)
       for (auto const* const s : chosen) all.push_back(by_formula(*s, machine_file, ranks, o, warnings));
@@ -208,7 +213,7 @@ command add_compare(CLI::App& program) {
          "with --simulate of multi_host: ranks per group [those of the samples]", comma_list,
          CLI::Range(1, 1 << 24))
       ->needs(simulate);
-  o->simulated.add_options(*app);
+  o->simulated.add_options(*app, simulate);
   option(*app, "--seeds", o->seeds,
          "with --simulate: most simulated runs per candidate, each with other costs of the tasks; "
          "clearly slower candidates get fewer",

@@ -38,7 +38,8 @@ plot run_figure(model const& m, machine const* where, std::span<sample const> sa
   for (auto const& s : m.skeletons) {
     series one{s.name(), {}, false, true};
     for (auto const& r : samples) {
-      bool const same = r.skeleton == s.skeleton && r.schedule == s.schedule && r.results == s.results;
+      bool const same = r.program == s.program && r.skeleton == s.skeleton && r.schedule == s.schedule &&
+                        r.results == s.results;
       auto const ranks = r.variables.find("P");
       auto const measured = r.measured.find("seconds");
       if (!same || r.phase != "run" || ranks == r.variables.end() || measured == r.measured.end()) continue;

@@ -3,11 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <ranges>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "program/help.hpp"
 #include "program/paths.hpp"
@@ -83,6 +86,19 @@ std::string value_of(sample const& s, std::string const& key) {
   return "";
 }
 
+// Text is no variable: its values would pass for noise.
+void warn_of_mixed(std::vector<sample> const& all) {
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
+  for (auto const& s : all)
+    for (auto const& [name, value] : s.labels) values[{s.program, name}].insert(value);
+  for (auto const& [of, found] : values) {
+    auto const& [program, name] = of;
+    if (found.size() > 1)
+      fmt::print(stderr, "skel-model: warning: {}{}one fit for {} {}: select with --only {}={}\n", program,
+                 program.empty() ? "" : ": ", name, fmt::join(found, ", "), name, *found.begin());
+  }
+}
+
 std::vector<sample> samples_of(fit_arguments const& o) {
   std::vector<sample> all;
   for (auto const& path : o.samples)
@@ -103,6 +119,7 @@ std::vector<sample> samples_of(fit_arguments const& o) {
   };
   check(o.variables, "--variables");
   check(o.how.halved, "--halved");
+  warn_of_mixed(all);
   if (o.variables.empty()) return all;
   std::set<std::string> const kept(o.variables.begin(), o.variables.end());
   for (auto& s : all)
@@ -118,7 +135,9 @@ model_options how_to_fit(fit_arguments const& o) {
   for (auto const& text : o.basis) {
     auto const equals = text.find('=');
     auto const key = equals == std::string::npos ? "" : text.substr(0, equals);
-    how.basis[key] = equals == std::string::npos ? text : text.substr(equals + 1);
+    auto const term = key.ends_with(".seconds") ? key.substr(0, key.size() - std::strlen(".seconds")) : key;
+    if (!how.basis.emplace(term, equals == std::string::npos ? text : text.substr(equals + 1)).second)
+      throw usage_error(fmt::format("--basis {}: found twice, expected once", term));
   }
   return how;
 }

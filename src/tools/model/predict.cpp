@@ -89,10 +89,11 @@ estimate by_simulation(skeleton_model const& m, simulator const& cluster, predic
   p.name = "simulated run";
   p.seconds = cluster.seconds({{r, drawn ? std::optional<std::uint64_t>(1) : std::nullopt}}).front();
   p.how = "skel-simulate";
-  return {
-      {p},
-      {drawn ? "simulated with one draw of the costs: the interval contains no error, that of compare does"
-             : fixed_costs}};
+  auto warnings = cluster.warnings(r);
+  warnings.emplace_back(
+      drawn ? "simulated with one draw of the costs: the interval contains no error, that of compare does"
+            : fixed_costs);
+  return {{p}, std::move(warnings)};
 }
 
 void run(predict_arguments const& o) {
@@ -127,8 +128,9 @@ command add_predict(CLI::App& program) {
   o->what.add_options(*app);
   o->what.add_size_options(*app);
   option(*app, "--ranks", o->ranks, "number of ranks", shown_default, CLI::Range(1, 1 << 24));
-  app->add_flag("--simulate", o->simulate, "simulate a cluster instead of using a formula");
-  o->simulated.add_options(*app);
+  auto* const simulate =
+      app->add_flag("--simulate", o->simulate, "simulate a cluster instead of using a formula");
+  o->simulated.add_options(*app, simulate);
   return {app, [o] { run(*o); }};
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "model/statistics.hpp"
@@ -36,7 +37,8 @@ std::string platform_of(machine const* where, int ranks, std::string const& kind
   p["name"] = "calibrated";
   p["hosts"] = {{{"name", "node"}, {"count", ranks}}};
   p["network"] = {{"kind", "switch"}, {"latency_seconds", m.latency_seconds}};
-  if (m.gap_seconds_per_byte > 0) p["network"]["bandwidth_bytes_per_second"] = 1 / m.gap_seconds_per_byte;
+  constexpr double least_gap = 1e-15;  // seconds per byte; calibrate may have found none
+  p["network"]["bandwidth_bytes_per_second"] = 1 / std::max(m.gap_seconds_per_byte, least_gap);
   return p.dump();
 }
 
@@ -114,9 +116,9 @@ term const* work_of(skeleton_model const& m) {
 
 }  // namespace
 
-void simulation_options::add_options(CLI::App& app) {
+void simulation_options::add_options(CLI::App& app, CLI::Option* simulate) {
   auto const add = [&](char const* name, auto& value, char const* skeleton, char const* text) {
-    return app.add_option(name, value, fmt::format("with --simulate{}: {}", skeleton, text));
+    return app.add_option(name, value, fmt::format("with --simulate{}: {}", skeleton, text))->needs(simulate);
   };
   add("--costs", costs, "",
       "costs of the tasks: TRACE.json of a smaller run, whose tasks are drawn from, or as in skel-simulate "
@@ -277,6 +279,21 @@ simulator::arguments simulator::division_words(request const& r) const {
   double const scale = std::clamp(mean_work(run, seed) / std::max(measured, 1e-9), 1 / most, most);
   words.insert(words.end(), {"--cost-scale", fmt::format("{:.9f}", scale)});
   return words;
+}
+
+std::vector<std::string> simulator::warnings(simulated_run const& run) const {
+  std::vector<std::string> all;
+  if (options_.platform.empty() && where_ != nullptr) {
+    std::string text;
+    std::ignore = where_->for_ranks(run.ranks, kind_, text);
+    if (!text.empty()) all.push_back(text);
+  }
+  if (auto const* const work = work_of(*run.model); work != nullptr && options_.costs.empty())
+    for (auto const& text : extrapolations(work->curve, run.model->name(), sizes_of(run)))
+      all.push_back(text);
+  if (run.model->skeleton == "farm" && run.model->find("run", "bytes") == nullptr)
+    all.push_back(run.model->name() + ": the samples do not say how large results are: 8 bytes each");
+  return all;
 }
 
 simulator::arguments simulator::words_of(request const& r) const {

@@ -28,7 +28,8 @@ struct simulation_options {
   std::string pattern = "ring";         ///< bsp: as skel-simulate --pattern
   std::string local = "union-find";     ///< divide_and_conquer: as skel-simulate --local
 
-  void add_options(CLI::App& app);
+  /// They need the flag `simulate`.
+  void add_options(CLI::App& app, CLI::Option* simulate);
 };
 
 /// A skeleton of the model under the choices that are left to its user.
@@ -58,6 +59,8 @@ class simulator {
   /// tasks cost the mean of the model. Throws usage_error if neither the model nor the options contain
   /// what a skeleton needs, error if skel-simulate fails or is missing.
   [[nodiscard]] std::vector<double> seconds(std::vector<seeded_run> const& runs) const;
+  /// What makes the time of a run uncertain beyond its costs.
+  [[nodiscard]] std::vector<std::string> warnings(simulated_run const& run) const;
   /// Whether the time depends on the seed.
   [[nodiscard]] bool varies(simulated_run const& run) const;
 

@@ -281,6 +281,21 @@ void leave_report(options const& o, skel::sim::platform const& platform, result&
   if (!o.common.quiet) print_table(r, platform, out.cost, ideal);
 }
 
+// A run that ends before its losses looks like one that survived them. Ranks say farewell for a while after
+// the skeleton's end, when a loss changes nothing.
+void report_what_never_came(options const& o, std::vector<planned_failure> const& failures,
+                            skel::report const& run, double all_seconds) {
+  double const end = run.skeleton.empty() ? all_seconds : run.seconds;
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    auto const& [at, after] = failures[i];
+    if (after ? *after <= run.tasks : at.at_seconds <= end) continue;
+    if (std::ranges::find(run.lost_ranks, at.rank) != run.lost_ranks.end()) continue;
+    auto const why = after ? fmt::format("the root received only {} results", run.tasks)
+                           : fmt::format("the run ended after {:.6g} virtual seconds", end);
+    fmt::print(stderr, "{}: --fail {} never came: {}\n", simulator_name, o.cluster.failures[i], why);
+  }
+}
+
 int simulate(options const& o) {
   auto platform = skel::sim::platform::find(o.cluster.platform);
   if (o.cluster.ranks) platform.take(*o.cluster.ranks);
@@ -308,6 +323,7 @@ int simulate(options const& o) {
   if (out.wrong > 0) throw skel::error(fmt::format("{} wrong results", out.wrong));
   if (out.afterwards) out.afterwards();
   if (o.skeleton != "calibrate") leave_report(o, platform, out);
+  report_what_never_came(o, failures, out.run.run, end.seconds);
   return 0;
 }
 

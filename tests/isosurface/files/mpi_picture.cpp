@@ -26,10 +26,10 @@ void run(skel::context& ctx) {
     picture_view const view{40, height, -60, 30, true};
     auto const m = test::balls({3, 2, 1}, 12);
     auto const picture = mesh_picture(ctx, ctx.is_root() ? m : mesh{}, view);
-    if (ctx.is_root()) test::check(picture.rgb == by_one(m, view), "the pixels of one renderer");
-    if (!ctx.is_root()) test::check(picture.rgb.empty(), "no picture elsewhere");
+    if (ctx.is_root()) test::check(picture.value().rgb == by_one(m, view), "the pixels of one renderer");
+    if (!ctx.is_root()) test::check(picture.value().rgb.empty(), "no picture elsewhere");
     auto const nothing = mesh_picture(ctx, mesh{}, view);
-    if (ctx.is_root()) test::check(nothing.rgb == by_one(mesh{}, view), "an empty picture");
+    if (ctx.is_root()) test::check(nothing.value().rgb == by_one(mesh{}, view), "an empty picture");
   }
 }
 

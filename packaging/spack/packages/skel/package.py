@@ -17,6 +17,7 @@ class Skel(CMakePackage):
 
     variant("shared", default=True, description="Shared libraries")
     variant("mpi", default=True, description="skel::mpi, the skeletons over MPI")
+    variant("boost_mpi", default=True, when="+mpi", description="Communicators of Boost.MPI")
     variant("sim", default=False, description="skel::sim, simulated clusters")
     variant("sodium", default=True, description="Encrypted checkpoints")
     variant("otf2", default=False, description="Traces as OTF2 archives")
@@ -37,9 +38,8 @@ class Skel(CMakePackage):
     depends_on("libsodium@1.0.18:", when="+sodium")
     depends_on("otf2@3:", when="+otf2")
     depends_on("simgrid@3.32:", when="+sim")
-    with when("+mpi"):
-        depends_on("mpi@3:")
-        depends_on("boost +mpi")
+    depends_on("mpi@3:", when="+mpi")
+    depends_on("boost +mpi", when="+boost_mpi")
     with when("+programs"):
         depends_on("cli11")
         depends_on("expat")
@@ -58,6 +58,7 @@ class Skel(CMakePackage):
         return [
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("SKEL_MPI", "mpi"),
+            self.define_from_variant("SKEL_BOOST_MPI", "boost_mpi"),
             self.define_from_variant("SKEL_SIM", "sim"),
             self.define_from_variant("SKEL_SODIUM", "sodium"),
             self.define_from_variant("SKEL_OTF2", "otf2"),

@@ -15,20 +15,10 @@ namespace skel::program {
 
 /// The values of the common options. A path is empty if its option was not given.
 struct common_options : run_options {
-  std::string output;              ///< -o
-  std::string checkpoint_code;     ///< --checkpoint
-  std::vector<std::string> store;  ///< --store
-  checkpoint_options::far_store
-      remote;  ///< --remote, --remote-every: four local, one remote, as in the paper
-  std::optional<std::chrono::duration<double>> every;     ///< --every; empty: auto
-  std::chrono::duration<double> between_failures{86400};  ///< --mtbf
-  std::string resume;                                     ///< --resume: "yes" or "auto"; empty: not given
-  std::string resume_object;
-  std::string key_file;  ///< --key-file
+  std::string output;  ///< -o
   bool verify = false;
 
-  /// Returns the checkpoint options, or nothing if checkpoints were not requested. `problem` must
-  /// encode everything that the result depends on.
+  /// run_options::checkpoint() of a program of skel's version.
   [[nodiscard]] std::optional<checkpoint_options> checkpoint(std::string const& program,
                                                              std::string const& problem) const;
 };
@@ -36,9 +26,12 @@ struct common_options : run_options {
 /// check_writable of --output, and check_outputs of the others.
 void check_outputs(common_options const& options);
 
-/// Selects the options that apply: without a farm there is no --schedule, --results, --root, --on-error,
-/// --task-time-limit or --audit.
-enum class option_set : std::uint8_t { farm, no_farm };
+/// Selects the options that apply.
+enum class option_set : std::uint8_t {
+  farm,      ///< all
+  schedule,  ///< of those of farms only --schedule, --results and --root
+  no_farm    ///< none of farms
+};
 
 /// Adds the options to `app`; `options` must outlive the parsing. Values are checked during
 /// parsing, so errors have CLI11's form: `--schedule: unknown schedule "foo"; known: ...`.

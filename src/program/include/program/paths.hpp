@@ -18,8 +18,8 @@ std::string require_ending(std::string_view path, std::initializer_list<std::str
 /// behind.
 void check_writable(std::string const& path);
 
-/// Calls check_writable for every path among the options, and checks the header of an existing samples
-/// file, and that a page can be made. Called on the root only.
+/// Calls check_writable for every path among the options, and checks the endings of a trace and a page, the
+/// header of an existing samples file, and that a page can be made. Called on the root only.
 void check_outputs(run_options const& options);
 
 }  // namespace skel::program

@@ -11,6 +11,9 @@
 
 namespace skel::program {
 
+/// Returns e.g. "1 task" or "3 tasks".
+[[nodiscard]] std::string counted(std::uint64_t n, std::string_view noun);
+
 /// Whether the result is whole: the run was not stopped early, left no task out, and has no result in doubt.
 [[nodiscard]] bool is_whole(report const& run);
 /// Number of results of ranks at fault that the sink had received when audits found them.

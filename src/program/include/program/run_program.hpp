@@ -17,12 +17,14 @@ struct program_info {
   std::string description;  ///< one sentence, printed at the top of --help
   option_set options = option_set::farm;
   bool checkpoints = false;  ///< adds --checkpoint and its companions
+  bool verifies = true;      ///< has --verify
   /// Program options that are not compared as text between the ranks; see same_options.hpp.
   std::vector<std::string> inputs{};   ///< files that every rank reads; their contents must be equal
   std::vector<std::string> outputs{};  ///< files that the root writes; checked before the run
   std::vector<std::string>
-      may_differ{};       ///< options that need no comparison, or that the program compares itself
-  std::string formats{};  ///< the extensions of --output, for --help: ".txt or .bin"
+      may_differ{};                ///< options that need no comparison, or that the program compares itself
+  std::string formats{};           ///< the extensions of --output, for --help: ".txt or .bin"
+  bool summary_to_errors = false;  ///< standard output is for results only
 };
 
 /// Prints `program: text` on standard error, on one line whatever the text quotes.

@@ -1,0 +1,49 @@
+#include "program/input_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "base/one_line.hpp"
+#include "skel/error.hpp"
+
+namespace skel::program {
+
+namespace {
+
+[[noreturn]] void fail(std::string const& path, int code) {
+  throw usage_error(detail::one_line(path + ": " + std::generic_category().message(code)));
+}
+
+}  // namespace
+
+int open_input(std::string const& path) {
+  int const file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);  // NOLINT(cppcoreguidelines-pro-type-vararg)
+  if (file < 0) fail(path, errno);
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || !S_ISDIR(status.st_mode)) return file;  // open() takes a folder
+  ::close(file);
+  fail(path, EISDIR);
+}
+
+std::string read_input(std::string const& path) {
+  constexpr std::size_t step = std::size_t{1} << 20;
+  int const file = open_input(path);
+  std::string text;
+  for (;;) {
+    auto const had = text.size();
+    text.resize(had + step);
+    auto const got = ::read(file, text.data() + had, step);
+    auto const code = errno;
+    text.resize(had + static_cast<std::size_t>(got > 0 ? got : 0));
+    if (got > 0 || (got < 0 && code == EINTR)) continue;
+    ::close(file);
+    if (got < 0) fail(path, code);
+    return text;
+  }
+}
+
+}  // namespace skel::program

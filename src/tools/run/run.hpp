@@ -1,0 +1,37 @@
+// The farm whose tasks are commands.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program/options.hpp"
+#include "skel/context.hpp"
+#include "skel/program.hpp"
+#include "tools/run/command_list.hpp"
+#include "tools/run/request.hpp"
+#include "tools/run/supervisor.hpp"
+
+namespace skel::commands {
+
+struct run_settings {
+  std::string list = "-";          ///< the file of commands or items; -: standard input
+  bool null = false;               ///< --null: entries end with a zero byte, not with their line
+  std::string sweep{};             ///< --sweep
+  std::vector<std::string> how{};  ///< what follows --: the template
+  surroundings where{};
+  bool keep_going = false;   ///< --keep-going
+  unsigned retries = 0;      ///< --retries
+  std::uint64_t memory = 0;  ///< --memory, bytes; 0: not given
+};
+
+/// The text of the list, which survives the loss of the root on all other ranks.
+using kept_text = std::optional<std::string>;
+
+/// Runs all commands and writes the table. Collective.
+[[nodiscard]] program::run_outcome run_commands(context& ctx, program::common_options const& common,
+                                                run_settings const& settings, supervisor& commands,
+                                                kept_text& text);
+
+}  // namespace skel::commands
