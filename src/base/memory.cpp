@@ -17,7 +17,7 @@ namespace skel::detail {
 
 namespace {
 
-constexpr std::uint64_t least = std::uint64_t{64} << 20;
+constexpr std::uint64_t least_available = std::uint64_t{64} << 20;
 constexpr std::uint64_t if_unknown = std::uint64_t{1} << 30;
 
 std::optional<std::uint64_t> in_machine(std::string const& what) {
@@ -38,7 +38,7 @@ std::uint64_t read_available() {
   auto const machine = in_machine("MemAvailable:");
   auto const group = memory_of_groups(true);
   if (!machine && !group) return if_unknown;
-  return std::max(least, std::min(machine.value_or(none), group.value_or(none)));
+  return std::max(least_available, std::min(machine.value_or(none), group.value_or(none)));
 }
 
 }  // namespace
