@@ -117,6 +117,7 @@ enum class loss_notice : std::uint8_t {
   mpi,         ///< MPI reports it
   agreed,      ///< the others have agreed to go on without it
   connection,  ///< its process has ended, for certain, and so closed its connection to another host
+  retired,     ///< it has left, because it was asked to: context::retire()
 };
 
 /// A rank that the job has lost.

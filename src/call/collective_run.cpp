@@ -88,10 +88,12 @@ void collective_run::throw_if_left() {
 
 void collective_run::open() {
   auto lock = engine_.driver().lock_for_call();
+  bool const nested = engine_.calls().is_nested(entry_.key.context);
+  if (!nested) engine_.retire(lock);
   engine_.farewell().throw_if_peer_failed();
   measures_.start();
   if (may_remember()) std::ignore = in_attempts();  // counts the call
-  end_.set_nested(engine_.calls().is_nested(entry_.key.context));
+  end_.set_nested(nested);
   begin(lock);
   engine_.open(entry_.key, *this);
   for (int r = 0; r < all_ranks(); ++r) {

@@ -77,6 +77,8 @@ void context::set_quiet(bool quiet) { engine_->options().quiet = quiet; }
 void context::request_stop() noexcept { engine_->calls().stop_requested().store(true); }
 bool context::stop_requested() const noexcept { return engine_->calls().stop_requested().load(); }
 
+void context::retire() noexcept { engine_->retirement().want(); }
+
 void context::set_threads(int threads) {
   if (threads < 1 || threads > detail::most_threads)
     throw usage_error(

@@ -37,9 +37,10 @@ std::shared_ptr<remembered_results> memory_of(engine& of) {
 attempts_end run_attempts(
     std::shared_ptr<job_wires> const& job,
     std::function<std::shared_ptr<engine>(std::unique_ptr<transport::transport>)> const& make,
-    std::string const& program, function_reference<int(context&)> body) {
+    std::string const& program, function_reference<int(context&)> body, bool may_leave) {
   std::vector<rank_loss> losses;
   std::shared_ptr<remembered_results> memory;
+  bool retires = false;
   for (;;) {
     auto const attempt = static_cast<int>(job->now().number);
     auto engine = make(std::make_unique<view_transport>(job));
@@ -48,12 +49,22 @@ attempts_end run_attempts(
     engine->job.attempt = attempt;
     engine->job.earlier_losses = losses;
     engine->job.memory = memory;
+    auto& leaving = engine->retirement();
+    leaving.possible = may_leave;
+    leaving.memory = memory.get();
+    if (retires) leaving.want();
     auto& farewell = engine->farewell();
     farewell.program = program;
     auto const end = [&] {
       context ctx = context_access::make(engine);
       return run_body(ctx, body);
     }();
+    retires = leaving.wanted();
+    if (std::unique_lock const lock(engine->mutex()); leaving.done()) {
+      if (!engine->options().quiet)
+        std::fprintf(stderr, "%s: rank %d has retired\n", program.c_str(), job->carrier().rank());
+      return {.retired = true};
+    }
     auto const code = engine->say_farewell(end, program);
     farewell.program.clear();
     if (code) return {*code, std::move(engine)};

@@ -15,13 +15,15 @@ struct attempts_end {
   int code = 0;
   std::shared_ptr<engine> last{};  ///< of the last attempt
   bool left_out = false;           ///< the other ranks have gone on without this one
+  bool retired = false;            ///< this rank was asked to leave, and has handed back what it had
 };
 
 /// Runs the body on all ranks, and after each loss of the root again on those that are left, over an engine
-/// that `make` returns. `program`: for the lines that are printed.
+/// that `make` returns. `program`: for the lines that are printed. `may_leave`: whether a process
+/// may end before the others.
 [[nodiscard]] attempts_end run_attempts(
     std::shared_ptr<job_wires> const& job,
     std::function<std::shared_ptr<engine>(std::unique_ptr<transport::transport>)> const& make,
-    std::string const& program, function_reference<int(context&)> body);
+    std::string const& program, function_reference<int(context&)> body, bool may_leave = true);
 
 }  // namespace skel::detail

@@ -60,8 +60,9 @@ engine::engine(std::unique_ptr<transport::transport> carrier, context_options op
       calls_(wires_),
       clocks_(wires_),
       farewell_(calls_, wires_, disks_),
-      peers_(wires_, disks_, calls_, farewell_),
-      driver_(wires_, disks_, calls_, clocks_, farewell_, peers_),
+      retirement_(calls_, wires_, farewell_),
+      peers_(wires_, disks_, calls_, farewell_, retirement_),
+      driver_(wires_, disks_, calls_, clocks_, farewell_, retirement_, peers_),
       helper_(driver_, wires_, calls_, disks_, options_),
       disks_(rank(), ranks_in_job(wires_.carrier()), wires_.carrier().below().size(),
              {wires_.carrier().in_job(rank()), place.host, options_.host.cluster, options_.host.load},
@@ -92,7 +93,7 @@ void engine::serve_disks_to_the_end(std::unique_lock<std::mutex>& lock) {
   double const begin = now();
   driver_.send_pending();
   auto const used = [&] {
-    return disks_.used() && !farewell_.begun() && !farewell_.peer_has_failed() &&
+    return disks_.used() && !farewell_.begun() && !retirement_.done() && !farewell_.peer_has_failed() &&
            now() - std::max(begin, driver_.last_arrival()) < patience;
   };
   driver_.drive_while(lock, std::numeric_limits<double>::infinity(), pause, used);
@@ -112,6 +113,16 @@ void engine::open(run_key key, run& r) {
 void engine::close(run_key key) {
   calls_.close(key);
   farewell_.forget_root_lost();  // the program has got the exception
+}
+
+void engine::retire(std::unique_lock<std::mutex>& lock) {
+  constexpr double patience = 10;  // with a root that does not answer
+  auto const leaves = [&] {
+    retirement_.step(true);
+    return retirement_.wanted() && calls_.runs().empty() && !farewell_.view_ended() &&
+           !farewell_.peer_has_failed();
+  };
+  if (retirement_.wanted()) driver_.drive_while(lock, patience, 1e-3, leaves);
 }
 
 void engine::measure_clocks(std::unique_lock<std::mutex>& lock, std::uint32_t call) {

@@ -30,7 +30,8 @@ struct job_of_engine {
 ///     call_table  calls in progress, early messages    wires
 ///     clocks      offsets of the ranks' clocks         wires
 ///     farewell    the end of the job                   call_table
-///     peers       which ranks live                     farewell, disks
+///     retirement  a rank that leaves before the end    farewell
+///     peers       which ranks live                     retirement, disks
 ///     driver      moves messages between them          all of these
 ///     helper      threads                              driver
 ///
@@ -57,6 +58,7 @@ class engine {
   [[nodiscard]] call_table& calls() { return calls_; }
   [[nodiscard]] detail::clocks& clocks() { return clocks_; }
   [[nodiscard]] detail::farewell& farewell() { return farewell_; }
+  [[nodiscard]] detail::retirement& retirement() { return retirement_; }
   [[nodiscard]] detail::peers& peers() { return peers_; }
   [[nodiscard]] detail::driver& driver() { return driver_; }
   [[nodiscard]] detail::helper& helper() { return helper_; }
@@ -66,6 +68,8 @@ class engine {
   // --- with the lock held ---
   void open(run_key key, run& r);
   void close(run_key key);
+  /// Before a call: a rank that was asked to retire leaves now, if it may. Other calls then throw view_over.
+  void retire(std::unique_lock<std::mutex>& lock);
   /// Every rank measures its clock at the end of a call of all ranks. Waits until the root knows the offsets
   /// of all that live, at most 50 ms.
   void measure_clocks(std::unique_lock<std::mutex>& lock, std::uint32_t call);
@@ -104,6 +108,7 @@ class engine {
   call_table calls_;
   detail::clocks clocks_;
   detail::farewell farewell_;
+  detail::retirement retirement_;
   detail::peers peers_;
   detail::driver driver_;
   detail::helper helper_;

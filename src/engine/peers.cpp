@@ -11,12 +11,15 @@ namespace skel::detail {
 
 void peers::declare_lost(int rank, loss_notice how) {
   if (rank == wires_.rank() || !wires_.set_lost(rank, true)) return;
+  bool const left = retirement_.announced_by(rank);
+  if (left) how = loss_notice::retired;
   losses_[rank] = {.rank = wires_.carrier().in_job(rank),
                    .was_root = rank == 0,
                    .noticed = how,
                    .silent_seconds = wires_.detector().silence_if_watched(rank, wires_.now()).value_or(0)};
   disks_.set_lost(rank, true);
-  if (!farewell_.program.empty() && how_ended(wires_.carrier().in_job(rank)) == process_end::from_outside)
+  if (left || (!farewell_.program.empty() &&
+               how_ended(wires_.carrier().in_job(rank)) == process_end::from_outside))
     lost_outside_.insert(rank);
   announce(rank);
   if (!wires_.ends_calls(rank)) return;
@@ -96,7 +99,7 @@ void peers::on_control(int from, std::span<std::byte const> body) {
   auto const said = bytes::get_varint(body);
   bool const lost = said != 0;
   auto const how = static_cast<loss_notice>(lost ? said - 1 : 0);
-  if (said > 1 + static_cast<unsigned>(loss_notice::connection))
+  if (said > 1 + static_cast<unsigned>(loss_notice::retired))
     throw protocol_error("unknown loss from rank " + std::to_string(from));
   auto const about = static_cast<int>(bytes::get_varint(body));
   if (about < 0 || about >= wires_.size()) return;

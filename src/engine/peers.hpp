@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "farewell.hpp"
+#include "retirement.hpp"
 #include "skel/report.hpp"
 
 namespace skel::detail {
@@ -19,8 +19,8 @@ namespace skel::detail {
 /// on that set, and its number, belong here. Requires the engine's lock.
 class peers {
  public:
-  peers(wires& w, disk_service& disks, call_table& calls, farewell& end)
-      : wires_(w), disks_(disks), calls_(calls), farewell_(end) {}
+  peers(wires& w, disk_service& disks, call_table& calls, farewell& end, retirement& leaving)
+      : wires_(w), disks_(disks), calls_(calls), farewell_(end), retirement_(leaving) {}
 
   /// Called when the detector is due: sends heartbeats to ranks without a recent message, and finds silent
   /// ranks.
@@ -51,6 +51,7 @@ class peers {
   disk_service& disks_;
   call_table& calls_;
   farewell& farewell_;
+  retirement& retirement_;
   std::set<int> lost_outside_;
   std::map<int, rank_loss> losses_;
   bool root_given_up_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "skel/bytes.hpp"
+
 namespace skel::detail {
 
 namespace {
@@ -32,6 +34,25 @@ std::vector<remembered_results::piece const*> remembered_results::of(call which)
   for (auto const& p : pieces_)
     if (p.of == which) found.push_back(&p);
   return found;
+}
+
+void remembered_results::put_all(std::vector<std::byte>& out) const {
+  for (auto const& p : pieces_) {
+    bytes::put_raw(out, p.of);
+    bytes::put_varint(out, p.ranges.size());
+    for (auto const& r : p.ranges) bytes::put_raw(out, r);  // one of a value may be empty
+    bytes::put_varint(out, p.bytes.size());
+    out.insert(out.end(), p.bytes.begin(), p.bytes.end());
+  }
+}
+
+void remembered_results::take_over(std::span<std::byte const> in) {
+  while (!in.empty()) {
+    auto const of = bytes::get_raw<call>(in);
+    range_list ranges;
+    for (auto n = bytes::get_varint(in); n > 0; --n) ranges.push_back(bytes::get_raw<task_range>(in));
+    add(of, ranges, bytes::get_bytes(in, bytes::get_varint(in)));
+  }
 }
 
 void remembered_results::root_lost(int rank_in_job, bool from_outside) {

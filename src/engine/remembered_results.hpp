@@ -41,6 +41,9 @@ class remembered_results {
   /// Keeps a copy.
   void add(call of, range_list const& ranges, std::span<std::byte const> bytes);
   [[nodiscard]] std::vector<piece const*> of(call which) const;
+  /// All of it, for another process to take over.
+  void put_all(std::vector<std::byte>& out) const;
+  void take_over(std::span<std::byte const> in);
 
   /// What the root of the present attempt has said that it runs, in case it ends there.
   struct root_tasks {

@@ -38,6 +38,10 @@ class run {
   /// The call fails for a reason outside its protocol. `everywhere`: on all ranks; otherwise its team has
   /// lost a rank, or the team's task has failed on one.
   virtual void on_failure(std::exception_ptr const& /*why*/, bool /*everywhere*/) {}
+  /// This rank is to leave the job (or, if not `leaves`, to stay after all): begins nothing more and hands
+  /// back what it has not begun. Returns whether the others need nothing more of it. Repeated. By default a
+  /// rank leaves when the call has ended.
+  virtual bool vacate(bool /*leaves*/) { return false; }
   /// Runs on a pool thread. Returns when the run has ended.
   virtual void work(unsigned thread) = 0;
   /// Called by the helper without the lock while all compute threads are busy (the sink's backlog).

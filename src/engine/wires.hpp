@@ -19,7 +19,7 @@
 namespace skel::detail {
 
 /// Context 0 is the engine's own: the messages of each of its parts have a run number there.
-enum class part : std::uint32_t { farewell, disks, calls, clocks, peers };
+enum class part : std::uint32_t { farewell, disks, calls, clocks, peers, retirement };
 [[nodiscard]] constexpr run_key key_of(part p) { return {0, static_cast<std::uint32_t>(p)}; }
 
 /// Seconds of silence after which a rank is declared dead; 0: never.

@@ -112,6 +112,14 @@ void farm_run::tell_successor() {
   if (next < all_ranks()) send(next, role::farm::begins{member_.held().running(), {}});
 }
 
+// Without tasks of its own, the root has nothing that the others lack, apart from what it has computed and
+// what its checkpoint saves when this call ends.
+bool farm_run::vacate(bool leaves) {
+  if (over_ || !context_access::is_observed(entry_.ctx)) return false;
+  tell(member_, &member::retire, leaves);
+  return member_.vacant();
+}
+
 void farm_run::hear_root(range_list const& running) {
   if (engine_.job.memory)
     engine_.job.memory->root_runs(

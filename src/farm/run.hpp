@@ -38,6 +38,8 @@ class farm_run final : public farm_call<farm_protocol> {
   /// After the run: results of an earlier attempt count as restored. Warns of a task whose result depends on
   /// the rank.
   void finish(report& r);
+  /// In a farm over all ranks.
+  bool vacate(bool leaves) override;
 
  private:
   friend class protocol_run<farm_protocol>;

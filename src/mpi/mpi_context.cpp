@@ -307,7 +307,12 @@ int run_or_leave(mpi_start& start, std::string const& program, int rank,
     users.of = made.get();
     return made;
   };
-  auto const end = run_attempts(job, engine_of, program, body);
+  auto const end = run_attempts(job, engine_of, program, body, launcher_survives_losses());
+  if (end.retired) {  // as any loss, which every launcher that gets here survives
+    disk_service::release_claims();
+    std::fflush(nullptr);
+    std::raise(SIGKILL);
+  }
   bool abruptly = end.left_out, by_loss = false;
   {
     std::unique_lock<std::mutex> lock;  // a helper thread may look at the connections, and hear of the end

@@ -224,6 +224,7 @@ struct session::impl {
         name(std::move(program)),
         signals(options.time_limit, ctx.attempt()),
         stop_context(signals->token(), [this] { ctx.request_stop(); }),
+        retire_rank(signals->retirement(), [this] { ctx.retire(); }),
         live(ctx, options, name) {
     if (auto const end = signals->end()) {
       auto& engine = detail::context_access::engine_of(ctx);
@@ -238,7 +239,7 @@ struct session::impl {
   std::vector<std::string> left{};  // of the command line
   std::FILE* summary = stderr;      // standard output may be the user's result
   signals_of_process signals;
-  std::stop_callback<std::function<void()>> stop_context;
+  std::stop_callback<std::function<void()>> stop_context, retire_rank;
   live_view live;
 };
 
@@ -302,7 +303,7 @@ std::optional<checkpoint_options> session::checkpoint() const {
 }
 
 int session::finish(run_outcome outcome) {
-  auto& [ctx, options, name, left, summary, signals, stop_context, live] = *impl_;
+  auto& [ctx, options, name, left, summary, signals, stop_context, retire_rank, live] = *impl_;
   auto const& run = outcome.run;
   if (!outcome.verified.empty()) outcome.fields.emplace_back("verified", true);
   if (ctx.is_root()) {

@@ -20,7 +20,7 @@ namespace skel::program {
 
 namespace {
 
-constexpr std::array<int, 3> watched = {SIGINT, SIGTERM, SIGUSR1};
+constexpr std::array<int, 4> watched = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 constexpr unsigned char leave = 0;  // written to the pipe by the destructor
 
 // The handler writes to this pipe and a thread reads it, because requesting a stop runs callbacks
@@ -44,7 +44,7 @@ bool is_ignored(int number) noexcept {
 // launcher sends SIGUSR1 to all ranks when one is lost. The query must precede main, because
 // MPICH's MPI_Init installs a handler for it.
 std::array<bool, watched.size()> const ignored_from_the_start = {
-    is_ignored(watched[0]), is_ignored(watched[1]), is_ignored(watched[2])};
+    is_ignored(watched[0]), is_ignored(watched[1]), is_ignored(watched[2]), is_ignored(watched[3])};
 
 using clock = stop_signals::clock;
 
@@ -70,7 +70,7 @@ struct stop_signals::impl {
   std::array<int, 2> pipe{-1, -1};
   std::array<struct sigaction, watched.size()> former{};
   std::optional<clock::time_point> deadline, end;  // the first is for the watcher alone
-  std::stop_source source;
+  std::stop_source source, retirement;
   std::atomic<int> why{nothing};
   std::thread watcher;
 
@@ -93,7 +93,10 @@ struct stop_signals::impl {
       unsigned char byte = leave;
       if (::read(pipe[0], &byte, 1) != 1) continue;
       if (byte == leave) return;
-      stop(byte);
+      if (byte == SIGUSR2)
+        retirement.request_stop();
+      else
+        stop(byte);
     }
   }
 };
@@ -114,7 +117,7 @@ stop_signals::stop_signals(std::optional<std::chrono::duration<double>> time_lim
     if (ignored_from_the_start[i] || is_ignored(watched[i])) continue;
     struct sigaction action {};
     action.sa_handler = &skel_program_on_signal;
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+    action.sa_flags = SA_RESTART | (watched[i] == SIGUSR2 ? 0 : static_cast<int>(SA_RESETHAND));
     ::sigaction(watched[i], &action, nullptr);
   }
 }
@@ -128,6 +131,8 @@ stop_signals::~stop_signals() {
 }
 
 std::stop_token stop_signals::token() const { return impl_->source.get_token(); }
+
+std::stop_token stop_signals::retirement() const { return impl_->retirement.get_token(); }
 
 std::optional<clock::time_point> stop_signals::end() const { return impl_->end; }
 

@@ -1,5 +1,5 @@
 // Orderly shutdown on SIGINT (Ctrl-C), SIGTERM, SIGUSR1 (sent by Slurm before a job ends) and
-// --time-limit.
+// --time-limit; SIGUSR2, on which a rank leaves its job.
 #pragma once
 
 #include <chrono>
@@ -26,6 +26,8 @@ class stop_signals {
   stop_signals& operator=(stop_signals const&) = delete;
 
   [[nodiscard]] std::stop_token token() const;
+  /// Requests a stop on the first SIGUSR2: the rank is to retire (context::retire).
+  [[nodiscard]] std::stop_token retirement() const;
   /// The end of the time limit, or of the job if there is none.
   [[nodiscard]] std::optional<clock::time_point> end() const;
   /// "SIGINT", "SIGTERM", "SIGUSR1" or "the time limit"; empty if no stop was requested.

@@ -71,6 +71,7 @@ class job {
  public:
   std::vector<int> codes;
   std::optional<std::uint64_t> remember{};
+  std::atomic<int> retired{0};   // ranks that have left before the end
   std::optional<int> watcher{};  // the only rank that notices ends, on another host
 
  private:
@@ -100,10 +101,15 @@ class job {
       options.remember_bytes = remember;
       return std::make_shared<skel::detail::engine>(std::move(carrier), options, "host" + std::to_string(r));
     };
-    codes[static_cast<std::size_t>(r)] = skel::detail::run_attempts(wires, make, {}, [&](skel::context& ctx) {
-                                           if (is_dead(r)) throw rank_ended();
-                                           return body(ctx, r), 0;
-                                         }).code;
+    auto const end = skel::detail::run_attempts(wires, make, {}, [&](skel::context& ctx) {
+      if (is_dead(r)) throw rank_ended();
+      return body(ctx, r), 0;
+    });
+    codes[static_cast<std::size_t>(r)] = end.code;
+    if (end.retired) {
+      ++retired;
+      net_->kill(r);
+    }
     --left_;
   }
 };

@@ -32,10 +32,11 @@ namespace {
 constexpr std::uint64_t tasks = 300;
 thread_local int attempt_here = 0;
 std::atomic<std::uint64_t> executed[4];  // by attempt
+std::atomic<int> task_microseconds{300};
 
 std::uint64_t work(std::uint64_t i) {
   ++executed[attempt_here];
-  std::this_thread::sleep_for(std::chrono::microseconds(300));
+  std::this_thread::sleep_for(std::chrono::microseconds(task_microseconds));
   return value_of(i);
 }
 
@@ -55,7 +56,7 @@ void begin(skel::context const& ctx) { attempt_here = ctx.attempt(); }
 
 // A farm whose roots call `lose` at their 200th result.
 outcome farm(job& j, test::temporary_directory const& root, skel::checkpoint_options const& options,
-             std::function<void(int attempt, int rank)> const& lose) {
+             std::function<void(skel::context&, int rank)> const& lose) {
   for (auto& n : executed) n = 0;
   outcome last;
   j.run([&](skel::context& ctx, int rank) {
@@ -70,7 +71,7 @@ outcome farm(job& j, test::temporary_directory const& root, skel::checkpoint_opt
             std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a checkpoint is due
           if (heard == 150 && ctx.attempt() == 1 && options.every_seconds < 1)
             test::wait_for_results_in(root.file(""));
-          if (heard == 200) lose(ctx.attempt(), rank);
+          if (heard == 200) lose(ctx, rank);
         },
         skel::farm_options{.checkpoint = options, .task = {.run_once = true}});  // tests count runs of tasks
     if (ctx.is_root()) last = {ctx.attempt(), rank, sum, {}, report};
@@ -96,8 +97,8 @@ TEST_CASE("a farm's root dies: what was saved is not computed again, whatever th
     auto options = where.options(false);
     options.resume = m;
     job j(4);
-    auto const last = farm(j, where.root, options, [&](int attempt, int rank) {
-      if (attempt == 1) j.end(rank);
+    auto const last = farm(j, where.root, options, [&](skel::context& ctx, int rank) {
+      if (ctx.attempt() == 1) j.end(rank);
     });
     CHECK(last.attempt == 2);
     CHECK(last.restored() > 0);
@@ -108,8 +109,8 @@ TEST_CASE("a farm's root dies: what was saved is not computed again, whatever th
 TEST_CASE("two roots die in a row: each attempt goes on from the checkpoints of those before") {
   test::store_of_three const where;
   job j(5);
-  auto const last = farm(j, where.root, where.options(false), [&](int attempt, int rank) {
-    if (attempt < 3) j.end(rank);
+  auto const last = farm(j, where.root, where.options(false), [&](skel::context& ctx, int rank) {
+    if (ctx.attempt() < 3) j.end(rank);
   });
   CHECK(last.attempt == 3);
   CHECK(last.root == 2);
@@ -117,11 +118,30 @@ TEST_CASE("two roots die in a row: each attempt goes on from the checkpoints of 
   CHECK(executed[3] <= tasks - last.restored());
 }
 
+TEST_CASE("a root that retires saves what it has, also what it has run itself: nothing is computed again") {
+  for (bool const in_memory : {false, true})
+    for (int const ranks : {3, 4}) {
+      CAPTURE(in_memory, ranks);
+      test::store_of_three const where;
+      auto options = where.options(false);
+      if (in_memory) options.store = {"memory"};
+      options.every_seconds = 1000;  // only when it leaves
+      job j(ranks);
+      task_microseconds = 5000;
+      auto const last = farm(j, where.root, options, [&](skel::context& ctx, int) {
+        if (ctx.attempt() == 1) ctx.retire();
+      });
+      task_microseconds = 300;
+      CHECK(last.attempt == 2);
+      CHECK(executed[1] + executed[2] == tasks);
+    }
+}
+
 TEST_CASE("a root that only hangs has left its store to the next attempt") {
   test::store_of_three const where;
   job j(3);
-  auto const last = farm(j, where.root, where.options(false), [&](int attempt, int rank) {
-    if (attempt == 1) j.freeze(rank);
+  auto const last = farm(j, where.root, where.options(false), [&](skel::context& ctx, int rank) {
+    if (ctx.attempt() == 1) j.freeze(rank);
   });
   CHECK(last.attempt == 2);
   CHECK(last.restored() > 0);
@@ -175,8 +195,8 @@ TEST_CASE("a store of which too much is lost: the call starts anew") {
     }
     job j(3);
     j.remember = 0;
-    auto const last = farm(j, where.root, options, [&](int attempt, int rank) {
-      if (attempt > 1) return;
+    auto const last = farm(j, where.root, options, [&](skel::context& ctx, int rank) {
+      if (ctx.attempt() > 1) return;
       if (central) j.end(rank);
       for (int const i : {0, 1})
         for (auto const& f : std::filesystem::directory_iterator(where.directories[i]))

@@ -78,6 +78,9 @@ class job {
                            },
                            [&engine] {
                              if (auto const e = engine.lock()) e->helper().serve();
+                           },
+                           [&engine] {
+                             if (auto const e = engine.lock()) e->retirement().want();
                            }});
     auto const end = skel::detail::run_attempts(views, make, "storm", [&](skel::context& ctx) {
       words out;
@@ -89,6 +92,7 @@ class job {
       return 0;
     });
     if (world_.is_dead(rank)) return;
+    if (end.retired) return world_.leave();
     world_.note("ends", static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(end.code));
     ends_[static_cast<std::size_t>(rank)] = end.code;
   }
@@ -365,6 +369,13 @@ scenario scenario::draw(std::uint64_t seed) {
     s.cuts.push_back({side_of(std::uint64_t{1} << of_silence.below(s.ranks)), from,
                       from + seconds(2 * s.patience + 8 + 10 * of_silence.real())});
   }
+  dice of_retirement(mix(seed ^ 0x4e71));
+  if (s.ranks > 1 && of_retirement.chance(0.15))
+    for (auto n = of_retirement.from_to(1, of_retirement.chance(0.7) ? 1 : s.ranks); n > 0; --n) {
+      auto k = draw_kill(of_retirement, static_cast<int>(of_retirement.below(s.ranks)), span);
+      k.retires = true;
+      s.kills.push_back(k);
+    }
   dice of_store(mix(seed ^ 0xd15c));
   draw_store(of_store, s);
   return s;
@@ -379,7 +390,7 @@ std::string scenario::describe() const {
   auto all_kills = kills;
   all_kills.insert(all_kills.end(), store.kills.begin(), store.kills.end());
   for (auto const& k : all_kills)
-    text += "\n  rank " + std::to_string(k.rank) + " dies at " + whens[static_cast<int>(k.what)] + ' ' +
+    text += "\n  rank " + std::to_string(k.rank) + (k.retires ? " is to retire at " : " dies at ") + whens[static_cast<int>(k.what)] + ' ' +
             (k.what == kill_plan::when::at_time ? std::to_string(static_cast<double>(k.time) * 1e-9)
                                                 : std::to_string(k.count)) +
             (k.last_words ? "" : ", with less than all of its messages");

@@ -150,7 +150,10 @@ void world::happen(event const& e) {
     }
     case event::kind::kill: {
       auto const& k = timed_kills_[static_cast<std::size_t>(e.a)];
-      end(k.rank, k.last_words);
+      if (k.retires)
+        ask_to_retire(k.rank);
+      else
+        end(k.rank, k.last_words);
       return;
     }
     case event::kind::tell: {
@@ -228,11 +231,19 @@ bool world::ends_here(int rank, kill_plan::when what) {
   auto& r = at(rank);
   auto const n = ++r.counts[static_cast<std::size_t>(what)];
   for (auto const& k : r.kills)
-    if (k.what == what && k.count == n && !r.dead) {
+    if (k.what == what && k.count == n && k.retires) {
+      ask_to_retire(rank);
+    } else if (k.what == what && k.count == n && !r.dead) {
       end(rank, k.last_words);
       return true;
     }
   return false;
+}
+
+void world::ask_to_retire(int rank) {
+  if (at(rank).dead || !at(rank).serving.retire) return;
+  note("is to retire", static_cast<std::uint64_t>(rank), 0);
+  at(rank).serving.retire();
 }
 
 void world::count(kill_plan::when what) {

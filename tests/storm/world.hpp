@@ -46,7 +46,7 @@ struct wires_plan {
   double longest = 0;
 };
 
-/// When a process ends, counted on it.
+/// When a process ends, or is asked to retire, counted on it.
 struct kill_plan {
   enum class when : std::uint8_t {
     at_time,
@@ -59,6 +59,7 @@ struct kill_plan {
   int rank = 0;
   nanoseconds time = 0;     ///< at_time
   std::uint64_t count = 0;  ///< otherwise: the event of this number ends it
+  bool retires = false;     ///< it is asked to
   bool last_words = true;   ///< what it has sent may still arrive; otherwise some of it may not
 };
 
@@ -130,6 +131,8 @@ class world {
   /// On the first thread. Returns at this time, or when a packet has arrived or another thread of the rank
   /// asks for it. Returns whether one of these is so.
   bool sleep_until(nanoseconds time);
+  /// The process of the rank that runs ends, as it was asked to.
+  void leave() { end(current_, true); }
   /// Lets time pass on any thread. Throws `killed` if the rank ends meanwhile.
   void pass(nanoseconds time);
   /// Something has been printed on standard error.
@@ -151,6 +154,7 @@ class world {
   struct service {
     std::function<double()> next_tick;
     std::function<void()> serve;
+    std::function<void()> retire;  // the rank is asked to
   };
   void serve_by(int rank, service s) { at(rank).serving = std::move(s); }
   /// Numbers without pattern, the same for each seed.
@@ -222,6 +226,7 @@ class world {
   void end(int rank, bool last_words);
   void tell_end(int rank);
   [[nodiscard]] bool ends_here(int rank, kill_plan::when what);
+  void ask_to_retire(int rank);
   [[nodiscard]] nanoseconds arrival(int from, int to);
   [[nodiscard]] double draw() { return static_cast<double>(dice_() >> 11) * 0x1p-53; }
 

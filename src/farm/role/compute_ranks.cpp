@@ -44,9 +44,15 @@ void compute_ranks::computes(rank_id rank, bool does) {
   change(rank, [does](state& r) { r.computes = does; });
 }
 
+bool compute_ranks::retires(rank_id rank, bool does) {
+  bool const news = all_[rank].retires != does;
+  change(rank, [does](state& r) { r.retires = does; });
+  return news;
+}
+
 bool compute_ranks::all_said_hello() const {
   return computing_ > 0 && std::none_of(all_.begin(), all_.end(),
-                                        [](state const& r) { return r.computes && r.alive && !r.hello; });
+                                        [](state const& r) { return r.computes && r.alive && !r.retires && !r.hello; });
 }
 
 }  // namespace skel::role

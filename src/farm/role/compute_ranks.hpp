@@ -22,6 +22,8 @@ class compute_ranks {
   void heard(rank_id rank);
   /// From now on the rank computes, or does not.
   void computes(rank_id rank, bool does);
+  /// The rank is to leave: it computes nothing more, but may still run tasks. Returns whether this is news.
+  bool retires(rank_id rank, bool does);
 
   [[nodiscard]] rank_id ranks() const { return all_.ranks(); }
   [[nodiscard]] bool alive(rank_id rank) const { return all_[rank].alive; }
@@ -29,8 +31,10 @@ class compute_ranks {
     return std::any_of(all_.begin(), all_.end(), [](state const& r) { return !r.alive; });
   }
   [[nodiscard]] bool said_hello(rank_id rank) const { return all_[rank].hello; }
-  /// Whether the rank lives and computes.
-  [[nodiscard]] bool computes(rank_id rank) const { return all_[rank].alive && all_[rank].computes; }
+  /// Whether the rank lives and may hold tasks.
+  [[nodiscard]] bool may_hold(rank_id rank) const { return all_[rank].alive && all_[rank].computes; }
+  /// Whether it also takes more of them.
+  [[nodiscard]] bool computes(rank_id rank) const { return may_hold(rank) && !all_[rank].retires; }
   [[nodiscard]] std::size_t threads(rank_id rank) const {
     return static_cast<std::size_t>(all_[rank].threads);
   }
@@ -47,6 +51,7 @@ class compute_ranks {
   struct state {
     bool alive = true;
     bool computes = false;
+    bool retires = false;
     bool hello = false;
     int threads = 1;
     double power = 0;

@@ -44,6 +44,16 @@ void farm_dealer::dismiss(rank_id rank) {
   loads_.lost(rank);
 }
 
+bool farm_dealer::retires(rank_id rank, bool does) {
+  if (!ranks_.retires(rank, does)) return false;
+  requests_[rank].waiting = false;
+  if (does)
+    loads_.lost(rank);
+  else
+    loads_.joins(rank, ranks_.threads(rank), ranks_.power(rank));
+  return true;
+}
+
 void farm_dealer::asks(rank_id rank, std::uint64_t n) {
   auto& r = requests_[rank];
   if (r.waiting) return;

@@ -67,11 +67,15 @@ void held_tasks::drop(task_range const& range) {
   if (!alone_.empty()) alone_ = without(alone_, range);
 }
 
-void held_tasks::clear() {
+void held_tasks::drop_waiting() {
   queue_.clear();
   aside_.clear();
   queued_ = 0;
   alone_.clear();
+}
+
+void held_tasks::clear() {
+  drop_waiting();
   done_.clear();
   done_count_ = 0;
 }

@@ -24,6 +24,8 @@ class held_tasks {
   [[nodiscard]] range_list give_away(std::uint64_t n, schedule::steal_end from);
   /// Another rank was first with these tasks: drops those that wait. Running ones do no harm.
   void drop(task_range const& range);
+  /// Drops all that wait.
+  void drop_waiting();
   /// From now on nothing is started or sent.
   void clear();
 

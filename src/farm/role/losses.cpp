@@ -39,7 +39,7 @@ void farm_losses::take_stock(compute_ranks const& ranks, farm_actions& out) {
   stock_.begin();
   for (rank_id r = 0; r < ranks.ranks(); ++r) {
     if (!ranks.alive(r)) stock_.gone(r);
-    if (!ranks.computes(r)) continue;
+    if (!ranks.may_hold(r)) continue;
     stock_.asked(r);
     out.push_back(farm::send{r, farm::take_stock{stock_.round(), !ranks.said_hello(r)}});
   }

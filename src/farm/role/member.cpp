@@ -17,7 +17,7 @@ farm_member::farm_member(farm_member_config const& config)
 
 void farm_member::begin(farm_actions& out) {
   reports_.hello(out);
-  if (works()) reports_.maybe_ask(held_, out);
+  if (takes()) reports_.maybe_ask(held_, out);
   maybe_steal(out);
 }
 
@@ -44,7 +44,7 @@ void farm_member::finished(task_range const& range, std::uint64_t next_limit, fa
     reports_.takes(next_limit);
     hand_out(next_limit, out);
   }
-  if (awaited) reports_.flush(held_, out);
+  if (awaited || reports_.retires()) reports_.flush(held_, out);
   go_on(out);
 }
 
@@ -83,7 +83,7 @@ bool farm_member::gives_back(task_id id, farm_actions& out) {
 }
 
 void farm_member::put_aside(task_id id, farm_actions& out) {
-  if (!works()) {
+  if (!takes()) {
     static_cast<void>(gives_back(id, out));
     return;
   }
@@ -92,7 +92,7 @@ void farm_member::put_aside(task_id id, farm_actions& out) {
 }
 
 void farm_member::hand_out(std::uint64_t limit, farm_actions& out) {
-  if (!works() || limit == 0) return;
+  if (!takes() || limit == 0) return;
   auto const range = held_.start(limit);
   if (!range) return;
   reports_.begun(*range);
@@ -102,12 +102,12 @@ void farm_member::hand_out(std::uint64_t limit, farm_actions& out) {
 void farm_member::go_on(farm_actions& out) {
   maybe_flush(out);
   reports_.tell_begun(held_, out);
-  if (works()) reports_.maybe_ask(held_, out);
+  if (takes()) reports_.maybe_ask(held_, out);
   maybe_steal(out);
 }
 
 void farm_member::maybe_steal(farm_actions& out) {
-  if (!ring_ || !reports_.closed() || !works() || held_.has_work()) return;
+  if (!ring_ || !reports_.closed() || !takes() || held_.has_work()) return;
   if (ring_->directed()) {
     if (!reports_.asked() && ring_->wants_to_be_told(held_, reports_.reach())) reports_.ask(held_, out);
     return;
@@ -117,6 +117,13 @@ void farm_member::maybe_steal(farm_actions& out) {
     maybe_flush(out);
   else
     reports_.heard();
+}
+
+void farm_member::retire(bool does, farm_actions& out) {
+  if (!works() || reports_.retires() == does) return;
+  held_.drop_waiting();
+  reports_.retire(does, out);
+  if (held_.done() > 0) reports_.flush(held_, out);
 }
 
 // --- messages
@@ -133,7 +140,7 @@ void farm_member::on(rank_id from, farm_message const& m, farm_actions& out) {
 void farm_member::answer(rank_id /*from*/, farm::grant const& m, farm_actions& out) {
   if (m.may_be_held) reports_.tell_always();
   reports_.answered();
-  if (!works()) return;
+  if (!takes()) return;
   held_.add(m.ranges, m.may_be_held);
   if (ring_) ring_->granted(m, held_, out);
 }
@@ -141,7 +148,7 @@ void farm_member::answer(rank_id /*from*/, farm::grant const& m, farm_actions& o
 // Not an answer to this rank's request, so it keeps waiting for one.
 void farm_member::answer(rank_id /*from*/, farm::grant_alone const& m, farm_actions& /*out*/) {
   if (m.watched) reports_.tell_always();
-  if (!works()) return;
+  if (!takes()) return;
   for (auto const& fresh : held_.not_held({&m.task, 1})) held_.add_alone(fresh);
 }
 
@@ -177,8 +184,8 @@ void farm_member::answer(rank_id /*from*/, call_message const& m, farm_actions& 
 
 template <class Message>
 void farm_member::answer(rank_id from, Message const& m, farm_actions& out) {
-  if constexpr (requires { ring_->on(from, m, works(), held_, reports_, out); }) {
-    if (ring_ && ring_->on(from, m, works(), held_, reports_, out)) maybe_steal(out);
+  if constexpr (requires { ring_->on(from, m, takes(), held_, reports_, out); }) {
+    if (ring_ && ring_->on(from, m, takes(), held_, reports_, out)) maybe_steal(out);
   }
 }
 
@@ -195,6 +202,7 @@ void farm_member::tick(farm_actions& out) {
   bool const silent = held_.dry() && !reports_.asked() && !attendance_.told_stopped();
   if (!heard_ || silent) reports_.hello(out);
   reports_.ask_again(held_, out);
+  reports_.retire_again(out);
   attendance_.say_again(out);
   if (ring_ && !ring_->repeat(out)) maybe_steal(out);
 }

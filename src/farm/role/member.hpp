@@ -43,6 +43,11 @@ class farm_member {
   void on(rank_id from, farm_message const& m, farm_actions& out);
   void lost(rank_id rank, farm_actions& out);
   void tick(farm_actions& out);
+  /// This rank is to leave the job, or not after all: it begins nothing more. What it drops, the root finds by
+  /// stock-taking.
+  void retire(bool does, farm_actions& out);
+  /// Whether the root needs nothing more of this rank.
+  [[nodiscard]] bool vacant() const { return works() && reports_.retires() && held_.dry() && held_.done() == 0; }
   /// This rank wants the run to end early.
   void please_stop(farm_actions& out) { attendance_.please_stop(out); }
   /// Another rank was first with these tasks: drops those that wait. Running ones do no harm.
@@ -67,8 +72,10 @@ class farm_member {
   template <class Message>
   void answer(rank_id from, Message const& m, farm_actions& out);
 
-  /// Whether this rank takes tasks and sends results.
+  /// Whether this rank sends results, ...
   [[nodiscard]] bool works() const { return attendance_.active() && !dismissed_; }
+  /// ... and takes tasks.
+  [[nodiscard]] bool takes() const { return works() && !reports_.retires(); }
   bool gives_back(task_id id, farm_actions& out);
   void hand_out(std::uint64_t limit, farm_actions& out);
   void go_on(farm_actions& out);

@@ -107,6 +107,10 @@ struct refused {
 struct spacing {
   std::uint64_t microseconds = 0;  ///< of work of each compute thread
 };
+/// Member to root: the rank is to leave, and has dropped the tasks that it has not begun, or stays after all.
+struct retires {
+  bool does = true;
+};
 /// Root to member: its results cannot be believed. It computes nothing more.
 struct dismissed {};
 
@@ -115,7 +119,7 @@ struct dismissed {};
 using farm_message =
     std::variant<call_message, farm::ask, farm::grant, farm::grant_alone, farm::nothing, farm::results,
                  farm::begins, farm::take_stock, farm::stock, farm::steal, farm::give, farm::none,
-                 farm::take_from, farm::spacing, farm::task_failed, farm::dismissed, farm::refused>;
+                 farm::take_from, farm::spacing, farm::task_failed, farm::dismissed, farm::refused, farm::retires>;
 template <>
 inline constexpr unsigned first_kind<farm_message> = 16;
 
@@ -124,7 +128,8 @@ inline constexpr unsigned first_kind<farm_message> = 16;
   if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
   return std::holds_alternative<farm::ask>(m) || std::holds_alternative<farm::results>(m) ||
          std::holds_alternative<farm::begins>(m) || std::holds_alternative<farm::stock>(m) ||
-         std::holds_alternative<farm::task_failed>(m) || std::holds_alternative<farm::refused>(m);
+         std::holds_alternative<farm::task_failed>(m) || std::holds_alternative<farm::refused>(m) ||
+         std::holds_alternative<farm::retires>(m);
 }
 
 /// The tasks that the message gives to a member; their payloads travel with the message.

@@ -53,8 +53,19 @@ std::uint64_t farm_reports::idle(held_tasks const& held) const {
   return all - std::min<std::uint64_t>(all, busy);
 }
 
+void farm_reports::retire(bool does, farm_actions& out) {
+  asked_ = false;
+  retires_ = does;
+  say(farm::retires{does}, out);
+}
+
+void farm_reports::retire_again(farm_actions& out) const {
+  if (retires_) say(farm::retires{}, out);
+}
+
 bool farm_reports::may_ask(held_tasks const& held) const {
   auto const& running = held.running();
+  if (retires_) return false;
   if (config_.fresh) return !asked_ && !closed_ && config_.computes && idle(held) > 0;
   if (asked_ || closed_ || !config_.computes || held.queued() > config_.threshold.value_or(reach_) ||
       (!config_.early && !(held.queued() == 0 && running.empty())))

@@ -33,6 +33,10 @@ class farm_reports {
   void maybe_ask(held_tasks const& held, farm_actions& out);
   void ask_again(held_tasks const& held, farm_actions& out) const;
   void answered() { asked_ = false; }
+  /// This rank is to leave, or not after all: it asks for nothing more.
+  void retire(bool does, farm_actions& out);
+  [[nodiscard]] bool retires() const { return retires_; }
+  void retire_again(farm_actions& out) const;
   [[nodiscard]] bool asked() const { return asked_; }
   /// The root has no more tasks.
   void close() { closed_ = true; }
@@ -72,7 +76,7 @@ class farm_reports {
   friend bool operator==(farm_reports const&, farm_reports const&) = default;
   auto fields() const {
     return std::tie(refused_by_, untold_, finished_, failures_, reach_, ticks_, unsent_ticks_, tells_always_,
-                    stole_, asked_, closed_);
+                    stole_, asked_, closed_, retires_);
   }
 
  private:
@@ -97,6 +101,7 @@ class farm_reports {
   std::optional<rank_id> refused_by_;
   bool asked_ = false;
   bool closed_ = false;
+  bool retires_ = false;
   unsigned ticks_ = 0;         // since the last message to or from the root, except for stock-taking
   unsigned unsent_ticks_ = 0;  // since results were last sent
   double unsent_seconds_ = 0;  // of work since the latest results message

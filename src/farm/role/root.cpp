@@ -217,6 +217,18 @@ void farm_root::serve(rank_id rank, farm_actions& out) {
   book_.serve(rank, out);
 }
 
+// It still sends the results of the tasks that it runs, and says in the round which these are.
+void farm_root::answer(rank_id rank, farm::retires const& m, farm_actions& out) {
+  if (!book_.dealer.retires(rank, m.does)) return;
+  book_.losses.stock().again_soon();
+  results_.enlist_root(book_, out);
+  book_.deal(out);
+  if (book_.stopping()) return;
+  results_.give_audits(book_, out);
+  if (book_.stopping()) return;
+  count_stock(!book_.losses.stock().under_way(), out);
+}
+
 // --- losses and errors
 
 void farm_root::lost(rank_id rank, farm_actions& out) {

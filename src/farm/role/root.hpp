@@ -75,6 +75,7 @@ class farm_root {
   void answer(rank_id rank, farm::begins const& m, farm_actions& out);
   void answer(rank_id rank, farm::stock const& m, farm_actions& out);
   void answer(rank_id rank, farm::task_failed const& m, farm_actions& out);
+  void answer(rank_id rank, farm::retires const& m, farm_actions& out);
   void answer(rank_id rank, farm::refused const& m, farm_actions& out);
   [[nodiscard]] bool misses(rank_id rank, task_id task, bool started, farm_actions& out);
 

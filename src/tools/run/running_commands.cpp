@@ -79,7 +79,7 @@ running_commands::running_commands(int main, rlimit files)
   ::sigaddset(&ended, SIGCHLD);
   // The rank decides what these mean. Blocked, not ignored: commands start without a mask.
   sigset_t blocked = ended;
-  for (int const signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaddset(&blocked, signal);
+  for (int const signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) ::sigaddset(&blocked, signal);
   ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
   children_ = ::signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
   if (children_ < 0) throw error(std::string("signalfd: ") + std::strerror(errno));

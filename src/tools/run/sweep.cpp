@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "program/text.hpp"
@@ -139,10 +140,10 @@ sweep::sweep(std::string_view text) {
     parameters_.push_back(std::move(p));
   }
   constexpr std::uint64_t most = 1'000'000'000'000;
-  for (auto p = parameters_.rbegin(); p != parameters_.rend(); ++p) {
-    p->period = size_;
-    if (p->count > most / size_) fail("more than 10^12 combinations");
-    size_ *= p->count;
+  for (auto& p : std::ranges::reverse_view(parameters_)) {
+    p.period = size_;
+    if (p.count > most / size_) fail("more than 10^12 combinations");
+    size_ *= p.count;
   }
 }
 

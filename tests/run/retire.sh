@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SIGUSR2: ranks leave their job, rank 0 too. Every command runs once, and those that have left are gone before the end.
+#   retire.sh SKEL_MPIEXEC SKEL_RUN
+set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
+mpiexec=$1 program=$2
+in_own_folder
+
+gone() { # gone PID: waits for the end of the process
+  for _ in $(seq 1000); do
+    [ -d "/proc/$1" ] || return 0
+    sleep 0.02
+  done
+  fail "process $1 was asked to retire, and lives: $(cat log)"
+}
+rank_process() { # rank_process TABLE RANK
+  local pid
+  for pid in $(pids_of "$1"); do
+    if [ "$(rank_of "$pid")" = "$2" ] && [ "$(cat "/proc/$pid/comm")" = skel-run ]; then echo "$pid"; fi
+  done
+}
+some_begun() { # some_begun N
+  for _ in $(seq 1000); do
+    [ ! -f begun ] || [ "$(wc -l <begun)" -lt "$1" ] || return 0
+    sleep 0.02
+  done
+  fail "no command runs: $(cat log)"
+}
+
+# The last 20 commands wait for the file go, which is made once the ranks have left. The parent of a command is the
+# supervisor of its rank.
+for i in $(seq 0 59); do
+  waiting=
+  [ "$i" -lt 40 ] || waiting="until [ -e $folder/go ]; do sleep 0.05; done; "
+  echo "echo $i \$PPID >>$folder/begun; ${waiting}sleep 0.1; echo $i >>$folder/ended"
+done >list
+
+for victims in 2 "1 3" 0 "0 1"; do
+  table=table${victims// /}.csv
+  "$mpiexec" -n 4 --oversubscribe "$program" --progress never --threads 1 --report report.json -o "$table" list >log 2>&1 &
+  job=$!
+  some_begun 12
+  leaving=() root=
+  for victim in $victims; do
+    pid=$(rank_process "$table" "$victim")
+    [ "$victim" != 0 ] || root=$(pgrep -P "$pid" -x skel-supervisor)
+    kill -USR2 "$pid"
+    leaving+=("$pid")
+  done
+  for pid in "${leaving[@]}"; do gone "$pid"; done
+  touch go
+  wait $job || fail "the job failed after ranks $victims had retired: $(cat log)"
+  python3 - "$table" report.json "$victims" "$root" <<'PYTHON'
+import collections, csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert [int(row["number"]) for row in rows] == list(range(60)) and all(row["status"] == "ok" for row in rows), rows
+losses = json.load(open(sys.argv[2]))["losses"]
+assert sorted(str(loss["rank"]) for loss in losses) == sys.argv[3].split(), losses
+assert all(loss["noticed"] == "retired" for loss in losses), losses
+began = [line.split() for line in open("begun")]
+ended = collections.Counter(line.strip() for line in open("ended"))
+runs = collections.Counter(number for number, _ in began)
+assert runs == ended and len(runs) == 60, (runs, ended)
+# Only what rank 0 has run itself may run again.
+of_root = {number for number, parent in began if parent == sys.argv[4]}
+assert all(times == 1 or number in of_root for number, times in runs.items()), (runs, of_root)
+PYTHON
+  for victim in $victims; do grep -q "rank $victim has retired" log || fail "found $(cat log)"; done
+  rm begun ended go
+done
+
+# Under mpiexec alone a rank that ends would end the job: it stays.
+"${3:-mpiexec}" -n 2 --oversubscribe "$program" --progress never --threads 1 -o plain.csv list >log 2>&1 &
+job=$!
+some_begun 4
+kill -USR2 "$(rank_process plain.csv 1)"
+touch go
+wait $job || fail "the job failed: $(cat log)"
+sort -n ended | diff - <(seq 0 59) || fail "commands that have ended"
+grep -q 'rank 1 was asked to retire, but stays: mpiexec would end the job' log || fail "found $(cat log)"
