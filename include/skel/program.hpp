@@ -113,6 +113,7 @@ inline constexpr int exit_incomplete = 3;
 
 /// A run of a program, with its options. Each rank makes one, before its first skeleton call; one at a time.
 /// While it exists, SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: no more tasks are handed out.
+/// On SIGUSR2 this rank leaves the job (context::retire).
 class session {
  public:
   /// Takes the options that it knows, `--name value` or `--name=value`, out of the command line, up to a word

@@ -36,7 +36,8 @@ using body_function = std::function<run_outcome(context&, common_options const&)
 /// Runs a program and returns its exit code. All ranks parse the command line; the root prints
 /// --help and --version and writes the files. Before the body runs, options and inputs are compared
 /// between the ranks, and the root checks the output paths.
-/// SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: no more tasks are handed out. An
+/// SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: no more tasks are handed out. On
+/// SIGUSR2 this rank leaves the job (context::retire). An
 /// interrupted run writes its report but no sample, and its exit code is 1. A run that left tasks out
 /// likewise; it names them, and its exit code is exit_incomplete.
 /// After the loss of the root, all of this happens again on the other ranks (run_main): both functions may
