@@ -31,8 +31,8 @@ double nap(double waited) {
 }  // namespace
 
 // The mutex reports a thread that locks it twice, instead of blocking it for ever.
-driver::driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end, retirement& leaving,
-               peers& p)
+driver::driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end,
+               retirement& leaving, peers& p)
     : wires_(w),
       disks_(disks),
       calls_(calls),

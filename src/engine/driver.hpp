@@ -15,8 +15,8 @@ namespace skel::detail {
 /// Any thread may drive, one at a time. Requires its mutex, the engine's lock, except where stated.
 class driver {
  public:
-  driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end,
-         retirement& leaving, peers& p);
+  driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end, retirement& leaving,
+         peers& p);
 
   /// The engine's lock. It guards everything that driver refers to, and all calls of the transport.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }

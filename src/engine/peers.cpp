@@ -18,8 +18,8 @@ void peers::declare_lost(int rank, loss_notice how) {
                    .noticed = how,
                    .silent_seconds = wires_.detector().silence_if_watched(rank, wires_.now()).value_or(0)};
   disks_.set_lost(rank, true);
-  if (left || (!farewell_.program.empty() &&
-               how_ended(wires_.carrier().in_job(rank)) == process_end::from_outside))
+  if (left ||
+      (!farewell_.program.empty() && how_ended(wires_.carrier().in_job(rank)) == process_end::from_outside))
     lost_outside_.insert(rank);
   announce(rank);
   if (!wires_.ends_calls(rank)) return;

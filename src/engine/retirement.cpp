@@ -58,7 +58,8 @@ std::string retirement::obstacle() const {
     others = others || (r != wires_.rank() && !wires_.is_lost(r) && !leaving_.contains(r));
   if (!others) return "no other rank is left";
   if (!possible) return "mpiexec would end the job with it; start the program with skel-mpiexec";
-  if (wires_.rank() == 0 && memory == nullptr) return "the others cannot run the program's body again without the root";
+  if (wires_.rank() == 0 && memory == nullptr)
+    return "the others cannot run the program's body again without the root";
   return {};
 }
 

@@ -52,7 +52,7 @@ class retirement {
   std::atomic<bool> wanted_{false};
   std::set<int> leaving_;
   std::set<int> unheard_;  // ranks that must hear that this one leaves
-  bool said_ = false;  // that it leaves
+  bool said_ = false;      // that it leaves
   bool done_ = false;
 };
 

@@ -22,6 +22,7 @@ namespace skel::detail {
 /// The derived class has in addition, with the engine's lock unless stated otherwise:
 /// - `add_tasks(farm_stream::supply const&)`: on the root, the source has produced more tasks;
 /// - `watch_tasks(t)`: at each tick, also when the call is over here: a task may hang;
+/// - `paused()`: on the root: no more tasks are wanted;
 /// - `excuse(seconds)`: the process was stopped, for which no task is to blame;
 /// - `before_sink()`, without the lock, and `after_sink()`: around results that go to the sink;
 /// - `name()`, `member_state()`, `root_state()`: for state();
@@ -183,7 +184,7 @@ void farm_call<P>::supply() {
   auto const turn = stream_.turn();
   if (!turn) return;
   if (!lock) lock.lock();
-  if (over_ || draining_ || sink_.sunk() < restored_) return;
+  if (over_ || draining_ || self().paused() || sink_.sunk() < restored_) return;
   auto const pooled = root_role_->pooled();
   auto idle = stream_.book() == nullptr ? 0 : root_role_->wanted();
   idle -= std::min(idle, pooled);

@@ -113,11 +113,15 @@ void farm_run::tell_successor() {
 }
 
 // Without tasks of its own, the root has nothing that the others lack, apart from what it has computed and
-// what its checkpoint saves when this call ends.
+// what its checkpoint saves when this call ends. What the others do not remember must be in that.
 bool farm_run::vacate(bool leaves) {
   if (over_ || !context_access::is_observed(entry_.ctx)) return false;
-  tell(member_, &member::retire, leaves);
-  return member_.vacant();
+  if (!is_root() || setup_.remembers || !sink_.saves()) {
+    tell(member_, &member::retire, leaves);
+    return member_.vacant();
+  }
+  tell(*root_role_, &root_role::pause, leaves);
+  return root_role_->book().dealer.ranks().all_vacant();
 }
 
 void farm_run::hear_root(range_list const& running) {

@@ -50,6 +50,7 @@ class farm_run final : public farm_call<farm_protocol> {
   void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void watch_tasks(double t);
   void excuse(double seconds) { threads_at_work_.excuse(seconds); }
+  [[nodiscard]] bool paused() const { return root_role_->book().paused; }
   void end_for(task_id id);
   /// Passes an event of a compute thread to the member, which may answer with work for this thread.
   template <class Event, class... Arguments>

@@ -55,6 +55,7 @@ class farm_sink {
   /// Stops the run: the sink receives no more results, but they are recorded so that a later run need not
   /// compute them again. Releases the engine's lock.
   void drop_rest(std::unique_lock<std::mutex> lock);
+  [[nodiscard]] bool saves() const { return recorder_ != nullptr; }
   void save_if_due();
   /// Called after the run, however it ended: makes what the sink received durable, if the store allows it.
   void save_last();

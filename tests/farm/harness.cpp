@@ -118,10 +118,7 @@ void world::hear_tick(int rank) {
   tell_member(rank, nullptr, &member::tick);
 }
 
-void world::please_stop(int rank) {
-  if (rank == 0) return call_roll(&role::roll_call::close, role::outcome{.how = status::stopped_early});
-  tell_member(rank, nullptr, &member::please_stop);
-}
+void world::please_stop(int rank) { tell_member(rank, nullptr, &member::please_stop); }
 
 void world::deliver_own() {
   while (!under_way(0, 0).empty()) deliver(0, 0);

@@ -187,6 +187,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 
   // --- invariants
   void check_given(packet const& p) const;
+  void check_none_works() const;
   void check_blame(role::outcome const& how) const;
   void check_audits() const;
   [[nodiscard]] bool may_be_unsettled() const;

@@ -69,6 +69,7 @@ void world::perform(int rank, role::farm_action const& action, thread* free) {
   } else if (auto const* const l = std::get_if<farm::leave_out>(&action)) {
     leave_out(*l);
   } else if (auto const* const c = std::get_if<role::close>(&action)) {
+    if (c->how.how == status::stopped_early && !root_role_.book().tasks.all_recorded()) check_none_works();
     call_roll(&role::roll_call::close, c->how);
   } else if (auto const* const b = std::get_if<role::abort>(&action)) {
     call_roll(&role::roll_call::abort, b->text);
@@ -91,6 +92,15 @@ void world::send(int rank, int to, role::farm_message const& what) {
   }
   require(!p.content.empty() || !std::holds_alternative<farm::give>(what), "a victim gives nothing");
   post(rank, to, std::move(p));
+}
+
+// A rank wants the run to end early: what the others run is not lost.
+void world::check_none_works() const {
+  for (int r = 0; r < scenario_->ranks; ++r) {
+    bool const counts = root_role_.book().dealer.ranks().alive(r) && !root_role_.audits().at_fault(r);
+    bool const works = at(r).alive && !at(r).member.held().dry();
+    require(!counts || !works, fmt::format("the run ends early while rank {} has tasks", r));
+  }
 }
 
 void world::check_given(packet const& p) const {
@@ -138,7 +148,10 @@ void world::hear(int from, packet const& p) {
     call_roll(&role::roll_call::say_again, from);  // it has not heard of the end
   else
     roll_.heard(from);
-  if (call != nullptr) call_roll(&role::roll_call::on, from, *call);
+  if (call != nullptr && std::holds_alternative<role::please_stop>(*call))
+    tell_root_role(&role::farm_root::please_stop);
+  else if (call != nullptr)
+    call_roll(&role::roll_call::on, from, *call);
   recording_ = std::holds_alternative<farm::results>(p.what);
   sender_ = from;
   if (recording_) {

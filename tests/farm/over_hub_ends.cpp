@@ -5,6 +5,35 @@
 
 using namespace farm_test;
 
+TEST_CASE("the results of tasks that run when a stop comes reach the sink, and no others begin") {
+  std::vector<skel::farm_policy> const schedules{
+      skel::schedule::adaptive{}.policy(), skel::schedule::guided{}.policy(), skel::schedule::blocks{}.policy(),
+      skel::schedule::ring{}.policy(), skel::schedule::first_come{3}.policy()};
+  for (auto const& how : schedules)
+    for (int const ranks : {1, 2, 5}) {
+      CAPTURE(to_string(how), ranks);
+      hub::job job(ranks);
+      std::atomic<std::uint64_t> begun{0}, after{0};
+      std::uint64_t seen = 0;
+      auto const report = job.run_well([&](skel::context& ctx) {
+        auto const f = [&](std::uint64_t i) {
+          if (++begun == 20) ctx.request_stop();
+          if (begun > 20) ++after;
+          std::this_thread::sleep_for(std::chrono::milliseconds(i % 7 == 0 ? 40 : 2));
+          return i;
+        };
+        skel::farm_options options;
+        options.task.run_once = true;
+        auto const sink = [&](skel::task_id, std::uint64_t) { ++seen; };
+        return skel::farm(ctx, skel::indices(1000), f, how, sink, options).report;
+      });
+      CHECK(report.stopped_early);
+      CHECK(seen == begun);
+      CHECK(report.tasks == seen);
+      CHECK(after < 500);
+    }
+}
+
 TEST_CASE("all tasks throw on all threads of all ranks") {
   hub::job job(3, 2);
   // The run must not wait for a repeated stop, which follows after 2 s. A busy machine may need several

@@ -36,21 +36,23 @@ for i in $(seq 0 59); do
   echo "echo $i \$PPID >>$folder/begun; ${waiting}sleep 0.1; echo $i >>$folder/ended"
 done >list
 
-for victims in 2 "1 3" 0 "0 1"; do
-  table=table${victims// /}.csv
-  "$mpiexec" -n 4 --oversubscribe "$program" --progress never --threads 1 --report report.json -o "$table" list >log 2>&1 &
+for what in 2 "1 3" 0 "0 1" "0 saves"; do
+  victims=${what% saves} table=table${what// /}.csv store=()
+  [[ $what != *saves ]] || store=(--checkpoint ida:2,2 --store memory)
+  "$mpiexec" -n 4 --oversubscribe "$program" --progress never --threads 1 "${store[@]}" --report report.json -o "$table" list \
+    >log 2>&1 &
   job=$!
   some_begun 12
   leaving=() root=
   for victim in $victims; do
     pid=$(rank_process "$table" "$victim")
-    [ "$victim" != 0 ] || root=$(pgrep -P "$pid" -x skel-supervisor)
+    [ "$victim" != 0 ] || [[ $what == *saves ]] || root=$(pgrep -P "$pid" -x skel-supervisor)
     kill -USR2 "$pid"
     leaving+=("$pid")
   done
   for pid in "${leaving[@]}"; do gone "$pid"; done
   touch go
-  wait $job || fail "the job failed after ranks $victims had retired: $(cat log)"
+  wait $job || fail "the job failed after ranks $what had retired: $(cat log)"
   python3 - "$table" report.json "$victims" "$root" <<'PYTHON'
 import collections, csv, json, sys
 rows = list(csv.DictReader(open(sys.argv[1], newline="")))
@@ -62,7 +64,7 @@ began = [line.split() for line in open("begun")]
 ended = collections.Counter(line.strip() for line in open("ended"))
 runs = collections.Counter(number for number, _ in began)
 assert runs == ended and len(runs) == 60, (runs, ended)
-# Only what rank 0 has run itself may run again.
+# Without a checkpoint, what rank 0 has run itself may run again.
 of_root = {number for number, parent in began if parent == sys.argv[4]}
 assert all(times == 1 or number in of_root for number, times in runs.items()), (runs, of_root)
 PYTHON

@@ -390,7 +390,8 @@ std::string scenario::describe() const {
   auto all_kills = kills;
   all_kills.insert(all_kills.end(), store.kills.begin(), store.kills.end());
   for (auto const& k : all_kills)
-    text += "\n  rank " + std::to_string(k.rank) + (k.retires ? " is to retire at " : " dies at ") + whens[static_cast<int>(k.what)] + ' ' +
+    text += "\n  rank " + std::to_string(k.rank) + (k.retires ? " is to retire at " : " dies at ") +
+            whens[static_cast<int>(k.what)] + ' ' +
             (k.what == kill_plan::when::at_time ? std::to_string(static_cast<double>(k.time) * 1e-9)
                                                 : std::to_string(k.count)) +
             (k.last_words ? "" : ", with less than all of its messages");

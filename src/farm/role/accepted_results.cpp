@@ -122,7 +122,7 @@ bool accepted_results::threw(task_id task, rank_id rank) {
 }
 
 void accepted_results::give_audits(farm_book& book, farm_actions& out) {
-  if (!audits_.on()) return;
+  if (!audits_.on() || book.paused) return;
   auto const& computing = book.dealer.ranks();
   for (task_id const id : audits_.waiting()) {
     if (book.stopping()) return;
@@ -195,6 +195,7 @@ void accepted_results::dismiss(rank_id rank, task_id task, farm_book& book, farm
 }
 
 void accepted_results::enlist_root(farm_book& book, farm_actions& out) const {
+  if (book.paused) return;
   if (!audits_.at_fault(root_))
     book.enlist_root(out);
   else if (book.dealer.ranks().computing() == 0)

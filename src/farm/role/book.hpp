@@ -67,7 +67,9 @@ struct farm_book {
   /// Whether a task may be on two ranks.
   [[nodiscard]] bool any_twice() const { return again > 0 || copies > 0; }
   friend bool operator==(farm_book const&, farm_book const&) = default;
-  auto fields() const { return std::tie(tasks, dealer, losses, failed, spacing, again, copies, not_started); }
+  auto fields() const {
+    return std::tie(tasks, dealer, losses, failed, spacing, again, copies, not_started, paused);
+  }
 
   task_progress tasks;
   farm_dealer dealer;
@@ -79,6 +81,7 @@ struct farm_book {
   std::uint64_t remembered = 0;   ///< number of results of an earlier attempt
   std::uint64_t not_started = 0;  ///< number of tasks left out because they could not end in time
   double now = 0;                 ///< seconds
+  bool paused = false;            ///< no rank begins a task
 
  private:
   void give(farm_actions& out);

@@ -44,15 +44,19 @@ void compute_ranks::computes(rank_id rank, bool does) {
   change(rank, [does](state& r) { r.computes = does; });
 }
 
-bool compute_ranks::retires(rank_id rank, bool does) {
+bool compute_ranks::retires(rank_id rank, bool does, bool vacant) {
   bool const news = all_[rank].retires != does;
-  change(rank, [does](state& r) { r.retires = does; });
+  change(rank, [&](state& r) {
+    r.retires = does;
+    r.vacant = does && vacant;
+  });
   return news;
 }
 
 bool compute_ranks::all_said_hello() const {
-  return computing_ > 0 && std::none_of(all_.begin(), all_.end(),
-                                        [](state const& r) { return r.computes && r.alive && !r.retires && !r.hello; });
+  return computing_ > 0 && std::none_of(all_.begin(), all_.end(), [](state const& r) {
+           return r.computes && r.alive && !r.retires && !r.hello;
+         });
 }
 
 }  // namespace skel::role

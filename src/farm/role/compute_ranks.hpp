@@ -22,8 +22,9 @@ class compute_ranks {
   void heard(rank_id rank);
   /// From now on the rank computes, or does not.
   void computes(rank_id rank, bool does);
-  /// The rank is to leave: it computes nothing more, but may still run tasks. Returns whether this is news.
-  bool retires(rank_id rank, bool does);
+  /// The rank takes nothing more, but may still run tasks, unless it is `vacant`; or it goes on. Returns
+  /// whether it did not do so before.
+  bool retires(rank_id rank, bool does, bool vacant);
 
   [[nodiscard]] rank_id ranks() const { return all_.ranks(); }
   [[nodiscard]] bool alive(rank_id rank) const { return all_[rank].alive; }
@@ -33,6 +34,11 @@ class compute_ranks {
   [[nodiscard]] bool said_hello(rank_id rank) const { return all_[rank].hello; }
   /// Whether the rank lives and may hold tasks.
   [[nodiscard]] bool may_hold(rank_id rank) const { return all_[rank].alive && all_[rank].computes; }
+  [[nodiscard]] bool retires(rank_id rank) const { return all_[rank].retires; }
+  [[nodiscard]] bool all_vacant() const {
+    return std::all_of(all_.begin(), all_.end(),
+                       [](state const& r) { return !r.alive || !r.computes || r.vacant; });
+  }
   /// Whether it also takes more of them.
   [[nodiscard]] bool computes(rank_id rank) const { return may_hold(rank) && !all_[rank].retires; }
   [[nodiscard]] std::size_t threads(rank_id rank) const {
@@ -52,6 +58,7 @@ class compute_ranks {
     bool alive = true;
     bool computes = false;
     bool retires = false;
+    bool vacant = false;
     bool hello = false;
     int threads = 1;
     double power = 0;

@@ -44,8 +44,8 @@ void farm_dealer::dismiss(rank_id rank) {
   loads_.lost(rank);
 }
 
-bool farm_dealer::retires(rank_id rank, bool does) {
-  if (!ranks_.retires(rank, does)) return false;
+bool farm_dealer::retires(rank_id rank, bool does, bool vacant) {
+  if (!ranks_.retires(rank, does, vacant)) return false;
   requests_[rank].waiting = false;
   if (does)
     loads_.lost(rank);
@@ -139,7 +139,7 @@ bool farm_dealer::must_wait(rank_id rank) const {
 void farm_dealer::serve(rank_id rank, bool last, assignments& out) {
   auto& r = requests_[rank];
   if (!r.waiting) return;
-  bool const may = ranks_.alive(rank) && !stopped_ && dealt_ && !must_wait(rank);
+  bool const may = ranks_.computes(rank) && !stopped_ && dealt_ && !must_wait(rank);
   if (may && !pool_.empty()) {
     if (auto const most = grant_sizes::most(rank, r.held, pool_, loads_, ranks_); most > 0)
       give(rank, std::min(most, sizes_.next(rank, r.wanted, pool_, loads_, ranks_)), out);

@@ -34,8 +34,8 @@ class farm_dealer {
   void heard(rank_id rank) { ranks_.heard(rank); }
   /// The rank is to compute nothing more.
   void dismiss(rank_id rank);
-  /// The rank is to leave, or not after all. Returns whether this is news.
-  bool retires(rank_id rank, bool does);
+  /// The rank takes nothing more, or goes on (compute_ranks).
+  bool retires(rank_id rank, bool does, bool vacant);
   /// The rank wants `n` tasks. Repeated requests change nothing.
   void asks(rank_id rank, std::uint64_t n);
   /// While `on`, other ranks get nothing more, and the root runs the remaining tasks itself.

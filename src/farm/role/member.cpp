@@ -46,6 +46,7 @@ void farm_member::finished(task_range const& range, std::uint64_t next_limit, fa
   }
   if (awaited || reports_.retires()) reports_.flush(held_, out);
   go_on(out);
+  tell_vacant(out);
 }
 
 void farm_member::failed(task_id id, std::string text, task_range const& dropped, farm_actions& out) {
@@ -65,12 +66,14 @@ void farm_member::threw(task_id id, std::string text, farm_actions& out) {
   if (!gives_back(id, out)) return;
   reports_.failed(id, std::move(text), out);
   go_on(out);
+  tell_vacant(out);
 }
 
 void farm_member::refused(farm::refused what, farm_actions& out) {
   if (!gives_back(what.task, out)) return;
   reports_.refused(std::move(what), out);
   go_on(out);
+  tell_vacant(out);
 }
 
 // Whether the root is to hear of a task that has ended without a result.
@@ -84,7 +87,7 @@ bool farm_member::gives_back(task_id id, farm_actions& out) {
 
 void farm_member::put_aside(task_id id, farm_actions& out) {
   if (!takes()) {
-    static_cast<void>(gives_back(id, out));
+    if (gives_back(id, out)) tell_vacant(out);
     return;
   }
   held_.put_aside(id);
@@ -122,8 +125,9 @@ void farm_member::maybe_steal(farm_actions& out) {
 void farm_member::retire(bool does, farm_actions& out) {
   if (!works() || reports_.retires() == does) return;
   held_.drop_waiting();
-  reports_.retire(does, out);
+  reports_.retire(does);
   if (held_.done() > 0) reports_.flush(held_, out);
+  reports_.tell_retired(vacant(), out);
 }
 
 // --- messages
@@ -167,6 +171,8 @@ void farm_member::answer(rank_id /*from*/, farm::dismissed const& /*m*/, farm_ac
   held_.clear();
 }
 
+void farm_member::answer(rank_id /*from*/, farm::pause const& m, farm_actions& out) { retire(m.on, out); }
+
 void farm_member::answer(rank_id /*from*/, farm::spacing const& m, farm_actions& /*out*/) {
   reports_.space(m);
 }
@@ -202,7 +208,7 @@ void farm_member::tick(farm_actions& out) {
   bool const silent = held_.dry() && !reports_.asked() && !attendance_.told_stopped();
   if (!heard_ || silent) reports_.hello(out);
   reports_.ask_again(held_, out);
-  reports_.retire_again(out);
+  if (reports_.retires()) reports_.tell_retired(vacant(), out);
   attendance_.say_again(out);
   if (ring_ && !ring_->repeat(out)) maybe_steal(out);
 }

@@ -43,11 +43,13 @@ class farm_member {
   void on(rank_id from, farm_message const& m, farm_actions& out);
   void lost(rank_id rank, farm_actions& out);
   void tick(farm_actions& out);
-  /// This rank is to leave the job, or not after all: it begins nothing more. What it drops, the root finds by
-  /// stock-taking.
+  /// This rank begins nothing more, since it is to leave the job or the run pauses; or it goes on. What it
+  /// drops, the root finds by stock-taking.
   void retire(bool does, farm_actions& out);
   /// Whether the root needs nothing more of this rank.
-  [[nodiscard]] bool vacant() const { return works() && reports_.retires() && held_.dry() && held_.done() == 0; }
+  [[nodiscard]] bool vacant() const {
+    return works() && reports_.retires() && held_.dry() && held_.done() == 0;
+  }
   /// This rank wants the run to end early.
   void please_stop(farm_actions& out) { attendance_.please_stop(out); }
   /// Another rank was first with these tasks: drops those that wait. Running ones do no harm.
@@ -66,6 +68,7 @@ class farm_member {
   void answer(rank_id from, farm::grant_alone const& m, farm_actions& out);
   void answer(rank_id from, farm::nothing const& m, farm_actions& out);
   void answer(rank_id from, farm::dismissed const& m, farm_actions& out);
+  void answer(rank_id from, farm::pause const& m, farm_actions& out);
   void answer(rank_id from, farm::spacing const& m, farm_actions& out);
   void answer(rank_id from, farm::take_stock const& m, farm_actions& out);
   void answer(rank_id from, call_message const& m, farm_actions& out);
@@ -79,6 +82,10 @@ class farm_member {
   bool gives_back(task_id id, farm_actions& out);
   void hand_out(std::uint64_t limit, farm_actions& out);
   void go_on(farm_actions& out);
+  /// After a task has ended.
+  void tell_vacant(farm_actions& out) const {
+    if (vacant()) reports_.tell_retired(true, out);
+  }
   void maybe_steal(farm_actions& out);
   void maybe_flush(farm_actions& out) { reports_.maybe_flush(!ring_ || ring_->resting(), held_, out); }
   void maybe_stopped(farm_actions& out);

@@ -107,19 +107,25 @@ struct refused {
 struct spacing {
   std::uint64_t microseconds = 0;  ///< of work of each compute thread
 };
-/// Member to root: the rank is to leave, and has dropped the tasks that it has not begun, or stays after all.
+/// Root to member: the run pauses, before it ends or the root leaves: the rank retires, or (not `on`) goes
+/// on.
+struct pause {
+  bool on = true;
+};
+/// Member to root: it begins nothing more, and has dropped what it has not begun; or it goes on.
 struct retires {
   bool does = true;
+  bool vacant = false;  ///< it runs nothing more, and has sent all results
 };
 /// Root to member: its results cannot be believed. It computes nothing more.
 struct dismissed {};
 
 }  // namespace farm
 
-using farm_message =
-    std::variant<call_message, farm::ask, farm::grant, farm::grant_alone, farm::nothing, farm::results,
-                 farm::begins, farm::take_stock, farm::stock, farm::steal, farm::give, farm::none,
-                 farm::take_from, farm::spacing, farm::task_failed, farm::dismissed, farm::refused, farm::retires>;
+using farm_message = std::variant<call_message, farm::ask, farm::grant, farm::grant_alone, farm::nothing,
+                                  farm::results, farm::begins, farm::take_stock, farm::stock, farm::steal,
+                                  farm::give, farm::none, farm::take_from, farm::spacing, farm::task_failed,
+                                  farm::dismissed, farm::refused, farm::retires, farm::pause>;
 template <>
 inline constexpr unsigned first_kind<farm_message> = 16;
 

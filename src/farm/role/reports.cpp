@@ -53,14 +53,9 @@ std::uint64_t farm_reports::idle(held_tasks const& held) const {
   return all - std::min<std::uint64_t>(all, busy);
 }
 
-void farm_reports::retire(bool does, farm_actions& out) {
+void farm_reports::retire(bool does) {
   asked_ = false;
   retires_ = does;
-  say(farm::retires{does}, out);
-}
-
-void farm_reports::retire_again(farm_actions& out) const {
-  if (retires_) say(farm::retires{}, out);
 }
 
 bool farm_reports::may_ask(held_tasks const& held) const {

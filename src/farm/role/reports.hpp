@@ -34,9 +34,9 @@ class farm_reports {
   void ask_again(held_tasks const& held, farm_actions& out) const;
   void answered() { asked_ = false; }
   /// This rank is to leave, or not after all: it asks for nothing more.
-  void retire(bool does, farm_actions& out);
+  void retire(bool does);
   [[nodiscard]] bool retires() const { return retires_; }
-  void retire_again(farm_actions& out) const;
+  void tell_retired(bool vacant, farm_actions& out) const { say(farm::retires{retires_, vacant}, out); }
   [[nodiscard]] bool asked() const { return asked_; }
   /// The root has no more tasks.
   void close() { closed_ = true; }

@@ -56,14 +56,39 @@ void farm_root::cancel(task_id task, farm_actions& out) {
   maybe_complete(out);
 }
 
+void farm_root::please_stop(farm_actions& out) {
+  if (book_.stopping() || std::exchange(ends_, true)) return;
+  pause(true, out);
+  maybe_complete(out);
+}
+
+// What the ranks drop and what the pool has is left for a later run, or until the run goes on.
+void farm_root::pause(bool on, farm_actions& out) {
+  if (book_.stopping() || std::exchange(book_.paused, on) == on) return;
+  for (rank_id r = 0; r < config_.ranks; ++r) {
+    if (book_.dealer.ranks().retires(r) == on) continue;
+    book_.dealer.retires(r, on, false);
+    out.push_back(farm::send{r, farm::pause{on}});
+  }
+  count_stock(true, out);
+}
+
 void farm_root::hold_back(bool on, farm_actions& out) {
   book_.dealer.hold_back(on);
   book_.serve_all(out);
 }
 
-// The sink may still throw while results wait for it, so the run ends only when it has received all.
+// The sink may still throw while results wait for it, so the run ends only when it has received all. After an
+// early end, results may wait for tasks or audits that will not come.
 void farm_root::maybe_complete(farm_actions& out) {
-  if (book_.stopping() || !book_.tasks.all_recorded()) return;
+  if (book_.stopping()) return;
+  auto const& tasks = book_.tasks;
+  if (!tasks.all_recorded()) {
+    bool const sunk = audits().on() || tasks.all_sunk(config_.ordered);
+    if (ends_ && sunk && book_.dealer.ranks().all_vacant())
+      book_.close({.how = outcome::status::stopped_early, .tasks = tasks.sunk()}, out);
+    return;
+  }
   results_.complete(out);
   auto const how = book_.not_started > 0 ? outcome::status::stopped_early : outcome::status::done;
   if (book_.tasks.complete()) book_.close({.how = how, .tasks = book_.tasks.sunk()}, out);
@@ -75,6 +100,8 @@ void farm_root::on(rank_id from, farm_message const& m, farm_actions& out) {
   if (book_.stopping() || from < 0 || from >= config_.ranks) return;
   book_.dealer.heard(from);  // a rank that speaks is not lost: withdraws the suspicion
   book_.losses.suspects().heard(from);
+  bool const asks = std::holds_alternative<farm::ask>(m) || std::holds_alternative<call_message>(m);
+  if (book_.paused && asks) out.push_back(farm::send{from, farm::pause{}});  // it may have missed it
   if (audits().at_fault(from) && !std::holds_alternative<call_message>(m)) {
     out.push_back(farm::send{from, farm::dismissed{}});
     return;
@@ -219,7 +246,9 @@ void farm_root::serve(rank_id rank, farm_actions& out) {
 
 // It still sends the results of the tasks that it runs, and says in the round which these are.
 void farm_root::answer(rank_id rank, farm::retires const& m, farm_actions& out) {
-  if (!book_.dealer.retires(rank, m.does)) return;
+  bool const news = book_.dealer.retires(rank, m.does, m.vacant);
+  if (book_.paused) return maybe_complete(out);
+  if (!news) return;
   book_.losses.stock().again_soon();
   results_.enlist_root(book_, out);
   book_.deal(out);
@@ -245,6 +274,7 @@ void farm_root::lost(rank_id rank, farm_actions& out) {
   if (book_.stopping()) return;
   count_stock(!book_.losses.stock().under_way(),
               out);  // during a round, the next tick counts again without it
+  maybe_complete(out);
 }
 
 void farm_root::tick(farm_actions& out) {
@@ -268,6 +298,7 @@ void farm_root::tick(farm_actions& out) {
 
 // Begins a round of stock-taking if `again`, and ends the round if all answers are here.
 void farm_root::count_stock(bool again, farm_actions& out) {
+  if (book_.paused) return;
   auto& losses = book_.losses;
   auto& stock = losses.stock();
   if (again) losses.take_stock(book_.dealer.ranks(), out);

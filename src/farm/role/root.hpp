@@ -31,6 +31,10 @@ class farm_root {
   void resize_window(std::uint64_t tasks);
   /// The result of this task, which has none yet, is not wanted any more.
   void cancel(task_id task, farm_actions& out);
+  /// A rank wants the run to end early: it does once the tasks that run have ended.
+  void please_stop(farm_actions& out);
+  /// While `on`, no rank begins a task.
+  void pause(bool on, farm_actions& out);
   /// While `on`, other ranks get nothing more and the root runs the remaining tasks itself, because handling
   /// a remote result costs it more than running a task.
   void hold_back(bool on, farm_actions& out);
@@ -65,7 +69,7 @@ class farm_root {
     return audits().chooses(id) && !book_.tasks.recorded().contains(id);
   }
   friend bool operator==(farm_root const&, farm_root const&) = default;
-  auto fields() const { return std::tie(book_, audits()); }
+  auto fields() const { return std::tie(book_, audits(), ends_); }
 
  private:
   // One for each message; a member handles the others.
@@ -88,6 +92,7 @@ class farm_root {
   farm_book book_;
   accepted_results results_;
   farm_balancer balancer_;
+  bool ends_ = false;  // early, once no rank runs a task
 };
 
 }  // namespace skel::role

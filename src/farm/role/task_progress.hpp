@@ -44,6 +44,10 @@ class task_progress {
   void sunk(std::uint64_t count, task_id next);
   [[nodiscard]] std::uint64_t sunk() const { return sunk_; }
   [[nodiscard]] task_id sink_next() const { return sink_next_; }
+  /// Whether the sink has received all results so far, or all up to the first one that is missing.
+  [[nodiscard]] bool all_sunk(bool ordered) const {
+    return ordered ? !recorded_.contains(sink_next_) : sunk_ + left_out_ >= recorded_.count();
+  }
   /// Whether all tasks exist and have a result, and whether the sink has received these.
   [[nodiscard]] bool all_recorded() const { return source_ended_ && recorded_.count() == available_; }
   [[nodiscard]] bool complete() const { return all_recorded() && sunk_ + left_out_ == available_; }
