@@ -50,7 +50,8 @@ attempts_end run_attempts(
     engine->job.earlier_losses = losses;
     engine->job.memory = memory;
     auto& leaving = engine->retirement();
-    leaving.possible = may_leave;
+    leaving.kept_by =
+        may_leave ? "" : "mpiexec would end the job with it; start the program with skel-mpiexec";
     leaving.memory = memory.get();
     if (retires) leaving.want();
     auto& farewell = engine->farewell();

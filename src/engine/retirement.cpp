@@ -38,7 +38,6 @@ void retirement::on_control(int from, std::span<std::byte const> body) {
       break;
     case heard:
       unheard_.erase(from);
-      leave_if_heard();
       break;
     default:
       throw protocol_error("unknown retirement of rank " + std::to_string(from));
@@ -57,7 +56,7 @@ std::string retirement::obstacle() const {
   for (int r = 0; r < wires_.size(); ++r)
     others = others || (r != wires_.rank() && !wires_.is_lost(r) && !leaving_.contains(r));
   if (!others) return "no other rank is left";
-  if (!possible) return "mpiexec would end the job with it; start the program with skel-mpiexec";
+  if (*kept_by != '\0') return kept_by;
   if (wires_.rank() == 0 && memory == nullptr)
     return "the others cannot run the program's body again without the root";
   return {};
@@ -67,9 +66,10 @@ void retirement::step(bool between) {
   auto const& runs = calls_.runs();
   if (!wanted() || done_ || farewell_.begun() || farewell_.view_ended() || (runs.empty() && !between)) return;
   if (auto const why = obstacle(); !why.empty()) {
-    std::fprintf(stderr, "%s: rank %d was asked to retire, but stays: %s\n",
-                 farewell_.program.empty() ? "skel" : farewell_.program.c_str(),
-                 wires_.carrier().in_job(wires_.rank()), why.c_str());
+    if (!std::exchange(explained_, true))
+      std::fprintf(stderr, "%s: rank %d was asked to retire, but stays: %s\n",
+                   farewell_.program.empty() ? "skel" : farewell_.program.c_str(),
+                   wires_.carrier().in_job(wires_.rank()), why.c_str());
     wanted_ = false;
     if (std::exchange(said_, false)) say(stays);
     unheard_.clear();
@@ -79,7 +79,10 @@ void retirement::step(bool between) {
   bool all = true;
   for (auto const& [key, running] : runs) all = running->vacate(true) && all;
   if (all && !std::exchange(said_, true)) leave();
-  if (said_) leave_if_heard();
+  std::erase_if(unheard_, [&](int r) { return r != 0 && wires_.is_lost(r); });  // without 0 the view ends
+  if (!all || !unheard_.empty()) return;
+  done_ = true;
+  farewell_.end_view();
 }
 
 void retirement::leave() {
@@ -92,14 +95,6 @@ void retirement::leave() {
   memory->put_all(p.body());
   calls_.send(to, key_of(part::retirement), std::move(p));
   unheard_.insert(to);
-}
-
-// Without rank 0 there is another view, or none.
-void retirement::leave_if_heard() {
-  std::erase_if(unheard_, [&](int r) { return r != 0 && wires_.is_lost(r); });
-  if (!said_ || !unheard_.empty() || farewell_.view_ended()) return;
-  done_ = true;
-  farewell_.end_view();
 }
 
 }  // namespace skel::detail

@@ -20,9 +20,9 @@ class retirement {
  public:
   retirement(call_table& calls, wires& w, farewell& end) : calls_(calls), wires_(w), farewell_(end) {}
 
-  /// Set by run_main: whether a process may end before the others, and what this rank remembers for another
-  /// attempt; null: the others cannot go on without the root.
-  bool possible = false;
+  /// Set by run_main: what keeps a process from ending before the others, and what this rank remembers for
+  /// another attempt; null: the others cannot go on without the root.
+  char const* kept_by = "it works in a context that the program has made itself";
   remembered_results* memory = nullptr;
 
   /// This rank is to leave as soon as it can.
@@ -42,7 +42,6 @@ class retirement {
   /// The lowest other rank that stays, but for rank 0; the number of ranks if there is none.
   [[nodiscard]] int heir() const;
   void leave();
-  void leave_if_heard();
   void say(std::uint8_t what);
   void send(int to, std::uint8_t what);
 
@@ -51,8 +50,9 @@ class retirement {
   farewell& farewell_;
   std::atomic<bool> wanted_{false};
   std::set<int> leaving_;
-  std::set<int> unheard_;  // ranks that must hear that this one leaves
-  bool said_ = false;      // that it leaves
+  std::set<int> unheard_;   // ranks that must hear that this one leaves
+  bool said_ = false;       // that it leaves
+  bool explained_ = false;  // why it stays
   bool done_ = false;
 };
 

@@ -279,7 +279,8 @@ struct users_calls {
   engine* of = nullptr;
   std::function<void()> revoke{};
   void end_with_view() {
-    if (revoke && of != nullptr && of->farewell().view_ended()) std::exchange(revoke, {})();
+    if (revoke && of != nullptr && of->farewell().view_ended() && !of->retirement().done())
+      std::exchange(revoke, {})();
   }
 } users;
 
