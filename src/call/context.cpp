@@ -71,7 +71,9 @@ int context::local_size() const noexcept { return engine_->place.on_host.size; }
 int context::threads() const noexcept { return beside_ ? 1 : engine_->threads(); }
 std::string const& context::host() const noexcept { return engine_->place.host; }
 void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }
-void context::set_observer(observe::progress_observer observer) { engine_->observer = std::move(observer); }
+void context::set_observer(observe::progress_observer observer) {
+  engine_->observed.observer = std::move(observer);
+}
 void context::set_trace(bool on) { engine_->options().trace.on = on; }
 void context::set_quiet(bool quiet) { engine_->options().quiet = quiet; }
 void context::request_stop() noexcept { engine_->calls().stop_requested().store(true); }
@@ -98,7 +100,7 @@ void context::set_threads_per_device(int threads) {
 
 std::vector<observe::rank_trace> context::traces() {
   std::lock_guard const lock(engine_->mutex());
-  return std::exchange(engine_->traces, {});
+  return std::exchange(engine_->observed.traces, {});
 }
 
 bool context::has_beside() const noexcept {

@@ -165,7 +165,7 @@ void call_measures::end_trace(std::unique_lock<std::mutex>& lock, bool broken, s
         for (double* const t : {&s.begin, &s.end})
           *t = engine_.clocks().root_time(rank, trace.offset_seconds + *t) - began_;
     trace.offset_seconds = began_;
-    engine_.traces.push_back(std::move(trace));
+    engine_.observed.traces.push_back(std::move(trace));
   }
 }
 

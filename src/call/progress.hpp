@@ -19,7 +19,7 @@ class call_progress {
   call_progress(engine& of, std::string label, bool on)
       : engine_(of), label_(std::move(label)), start_(of.now()) {
     auto const mode = engine_.options().progress;
-    if (on && (mode != observe::progress_mode::never || engine_.observer))
+    if (on && (mode != observe::progress_mode::never || engine_.observed.observer))
       display_ = std::make_unique<observe::progress_display>(label_, mode);
   }
 
@@ -31,9 +31,10 @@ class call_progress {
     s.seconds = t - start_;
     if (!engine_.owns_time()) s.now = std::time(nullptr);
     constexpr double seconds_between_calls = 1;
-    if (engine_.observer && (last || !observer_called_ || t - *observer_called_ >= seconds_between_calls)) {
+    if (engine_.observed.observer &&
+        (last || !observer_called_ || t - *observer_called_ >= seconds_between_calls)) {
       observer_called_ = t;
-      engine_.observer(label_, s);
+      engine_.observed.observer(label_, s);
     }
     last ? display_->finish(s) : display_->update(s);
   }

@@ -31,16 +31,8 @@ double nap(double waited) {
 }  // namespace
 
 // The mutex reports a thread that locks it twice, instead of blocking it for ever.
-driver::driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end,
-               retirement& leaving, peers& p)
-    : wires_(w),
-      disks_(disks),
-      calls_(calls),
-      clocks_(c),
-      farewell_(end),
-      retirement_(leaving),
-      peers_(p),
-      last_tick_(w.now()) {
+driver::driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end, peers& p)
+    : wires_(w), disks_(disks), calls_(calls), clocks_(c), farewell_(end), peers_(p), last_tick_(w.now()) {
   pthread_mutexattr_t checked;
   pthread_mutexattr_init(&checked);
   pthread_mutexattr_settype(&checked, PTHREAD_MUTEX_ERRORCHECK);
@@ -95,7 +87,7 @@ bool driver::progress() {
   if (t - last_tick_ >= tick_seconds) tick(t);
   bool const beats = wires_.detector().due(t);
   if (auto const news = wires_.carrier().look(t); news.any() || beats) attend(t, news, beats);
-  if (retirement_.wanted()) retirement_.step(false);
+  if (peers_.leaving().wanted()) peers_.leaving().step(false);
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
   return arrived > 0;
 }
@@ -208,7 +200,7 @@ void driver::dispatch(int from, transport::link::delivery& d) {
     case part::peers:
       return peers_.on_control(from, body);
     case part::retirement:
-      return retirement_.on_control(from, body);
+      return peers_.leaving().on_control(from, body);
   }
   throw protocol_error("unknown control message from rank " + std::to_string(from));
 }

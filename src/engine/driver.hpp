@@ -15,8 +15,7 @@ namespace skel::detail {
 /// Any thread may drive, one at a time. Requires its mutex, the engine's lock, except where stated.
 class driver {
  public:
-  driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end, retirement& leaving,
-         peers& p);
+  driver(wires& w, disk_service& disks, call_table& calls, clocks& c, farewell& end, peers& p);
 
   /// The engine's lock. It guards everything that driver refers to, and all calls of the transport.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
@@ -79,7 +78,6 @@ class driver {
   call_table& calls_;
   clocks& clocks_;
   farewell& farewell_;
-  retirement& retirement_;
   peers& peers_;
   std::uint64_t handled_ = 0;  // messages; older ones count less
   double handling_seconds_ = 0;

@@ -62,7 +62,7 @@ engine::engine(std::unique_ptr<transport::transport> carrier, context_options op
       farewell_(calls_, wires_, disks_),
       retirement_(calls_, wires_, farewell_),
       peers_(wires_, disks_, calls_, farewell_, retirement_),
-      driver_(wires_, disks_, calls_, clocks_, farewell_, retirement_, peers_),
+      driver_(wires_, disks_, calls_, clocks_, farewell_, peers_),
       helper_(driver_, wires_, calls_, disks_, options_),
       disks_(rank(), ranks_in_job(wires_.carrier()), wires_.carrier().below().size(),
              {wires_.carrier().in_job(rank()), place.host, options_.host.cluster, options_.host.load},

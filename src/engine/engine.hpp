@@ -24,6 +24,11 @@ struct job_of_engine {
   std::shared_ptr<remembered_results> memory{};  ///< of all attempts; null: the body runs only once
 };
 
+struct what_root_observes {
+  std::vector<observe::rank_trace> traces{};  ///< of ended runs
+  observe::progress_observer observer{};
+};
+
 /// Owns the parts, each of which knows only those before it:
 ///
 ///     wires       sends and receives packets           links, transport, failure detector
@@ -95,9 +100,8 @@ class engine {
   rank_place place;
   job_of_engine job;
   std::shared_ptr<void> stores;  // otherwise: see checkpoint/store_session.hpp; released with the context
-  std::vector<observe::rank_trace> traces;  // of ended runs, on the root
-  observe::progress_observer observer;      // used on the root
-  std::vector<std::string> warnings;        // for the user; printed when the next skeleton runs, unless quiet
+  what_root_observes observed;
+  std::vector<std::string> warnings;  // for the user; printed when the next skeleton runs, unless quiet
 
  private:
   void end_talk();

@@ -37,6 +37,8 @@ class peers {
   [[nodiscard]] bool is_lost_from_outside(int rank) const { return lost_outside_.contains(rank); }
   /// Those that are lost, in the order of their ranks in the job.
   [[nodiscard]] std::vector<rank_loss> losses() const;
+  /// This rank, if it leaves on purpose.
+  [[nodiscard]] retirement& leaving() { return retirement_; }
   /// Another rank's opinion.
   void on_control(int from, std::span<std::byte const> body);
 
