@@ -140,8 +140,8 @@ json to_json(faulty_rank const& f) {
 json to_json(rank_loss const& l) {
   json object{{"rank", l.rank}, {"attempt", l.attempt}};
   if (l.was_root) object["was_root"] = true;
-  object["noticed"] =
-      std::array{"silence", "ended", "mpi", "agreed", "connection", "retired"}.at(static_cast<std::size_t>(l.noticed));
+  object["noticed"] = std::array{"silence", "ended", "mpi", "agreed", "connection", "retired"}.at(
+      static_cast<std::size_t>(l.noticed));
   if (l.silent_seconds > 0) add_number(object, "silent_seconds", l.silent_seconds);
   return object;
 }

@@ -7,8 +7,9 @@ using namespace farm_test;
 
 TEST_CASE("the results of tasks that run when a stop comes reach the sink, and no others begin") {
   std::vector<skel::farm_policy> const schedules{
-      skel::schedule::adaptive{}.policy(), skel::schedule::guided{}.policy(), skel::schedule::blocks{}.policy(),
-      skel::schedule::ring{}.policy(), skel::schedule::first_come{3}.policy()};
+      skel::schedule::adaptive{}.policy(), skel::schedule::guided{}.policy(),
+      skel::schedule::blocks{}.policy(), skel::schedule::ring{}.policy(),
+      skel::schedule::first_come{3}.policy()};
   for (auto const& how : schedules)
     for (int const ranks : {1, 2, 5}) {
       CAPTURE(to_string(how), ranks);
