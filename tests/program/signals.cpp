@@ -80,6 +80,14 @@ TEST_CASE("the time limit counts from the first attempt") {
   CHECK_FALSE(other->token().stop_requested());
 }
 
+TEST_CASE("SIGUSR2 is no stop: the rank is to retire") {
+  stop_signals const signals;
+  for (int k = 0; k < 2; ++k) std::raise(SIGUSR2);  // a second one changes nothing
+  CHECK(stops_within(signals.retirement(), 5s));
+  CHECK_FALSE(signals.token().stop_requested());
+  CHECK(signals.reason().empty());
+}
+
 TEST_CASE("the previous handlers are restored") {
   auto* const ours = +[](int) {};
   auto* const former = std::signal(SIGTERM, ours);
