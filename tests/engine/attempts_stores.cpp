@@ -428,7 +428,7 @@ TEST_CASE("the calls that have ended are restored, and the one in progress goes 
               again += x;
               die_in(4);
             },
-            skel::farm_options{.checkpoint = checkpoint});
+            skel::farm_options{.checkpoint = checkpoint, .task = {.run_once = true}});
         if (!ctx.is_root()) return;
         CHECK(sum == sum_of(tasks));
         CHECK(again == sum_of(tasks));
