@@ -46,7 +46,7 @@ else()
 endif()
 
 # intercept_tls_get_addr: GCC 12's LeakSanitizer takes a block of a library's thread-local variables for one of an old
-# glibc if its address happens to end in 0x010, and crashes. Blocks are found as leaks or not all the same, from the heap.
+# glibc if its address happens to end in 0x010, and crashes. It reaches such blocks through the heap all the same.
 # ob1: the search for networks faster than shared memory takes 0.2 s of each of hundreds of starts.
 set(SKEL_TEST_ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;\
 OMPI_MCA_btl_vader_single_copy_mechanism=none;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_pml=ob1;\
