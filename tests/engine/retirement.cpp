@@ -4,8 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -22,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t tasks = 600;
 
-// Who has run each task.
+// How often each task has run, and on which rank.
 struct counts {
   std::array<std::atomic<int>, tasks> runs{};
   std::array<std::array<std::atomic<int>, tasks>, 5> by{};  // by rank in the job
