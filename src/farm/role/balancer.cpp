@@ -1,7 +1,6 @@
 #include "farm/role/balancer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "farm/role/late_tasks.hpp"
@@ -14,6 +13,8 @@ constexpr double look_again = 0.01;
 // After a search in vain, slower ranks do not search for this time per rank. A search takes some 50 ns per
 // rank.
 constexpr double in_vain = 5e-6;
+// With the time for more tasks than this ahead, the root begins one without a look at the other ranks.
+constexpr double many_tasks = 8;
 
 double pause_of(farm_book const& book) { return in_vain * static_cast<double>(book.dealer.ranks().ranks()); }
 }  // namespace
@@ -99,9 +100,8 @@ bool farm_balancer::leaves_to_others(farm_book& book) const {
   measure_running(book.losses.begun(), loads, book.now);
   auto const& costs = book.dealer.costs();
   double const cost = pool.empty() ? 1 : costs.of({pool.ranges().front().first, 1, 1});
-  double const most = costs.known() ? cost : cost * (1 + 2 * std::sqrt(loads.speeds().variation()));
-  double const here = most / loads.speeds().of_thread(root_);
-  if (here <= loads.remaining(pool.tasks(), ranks.computing())) return false;
+  double const mine = loads.speeds().of_thread(root_);
+  if (many_tasks * cost / mine <= loads.remaining(pool.tasks(), ranks.computing())) return false;
   double work = 0;  // of the others
   for (auto const& r : pool.ranges()) work += costs.of(r);
   double speeds = 0;
@@ -116,7 +116,11 @@ bool farm_balancer::leaves_to_others(farm_book& book) const {
     work += wait * loads.speed(r);
     first = std::min(first, wait + waiting / loads.speed(r) + cost / loads.speeds().of_thread(r));
   }
-  return speeds > 0 && here > std::max(first, work / speeds);
+  if (speeds <= 0) return false;
+  double const end = std::max(first, work / speeds);
+  double const late =
+      costs.known() ? std::max(0.0, cost / mine - end) : loads.speeds().excess(0, end * mine) / mine;
+  return late > cost / speeds;  // by which they end later if they run the task
 }
 
 void farm_balancer::give_early_copies(farm_book& book, farm_actions& out) {

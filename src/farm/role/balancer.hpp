@@ -21,7 +21,8 @@ class farm_balancer {
   void direct_idle(bool at_once, farm_book& book, farm_actions& out);
   /// Learns from tasks that the rank has finished.
   void learn(rank_id rank, range_list const& done, farm_book& book) const;
-  /// Whether the root should begin none of the last tasks, because the others end earlier without it.
+  /// Whether the root should begin none of the last tasks: the call waits for the end of its task, and the
+  /// delay to be expected is longer than the others need for one more task.
   [[nodiscard]] bool leaves_to_others(farm_book& book) const;
   /// While other tasks wait: gives copies of those that would end after all others to fast ranks, which run
   /// them next.
