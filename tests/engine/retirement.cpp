@@ -191,7 +191,7 @@ struct tree {
   struct what_ran {
     std::vector<std::atomic<int>> runs = std::vector<std::atomic<int>>(nodes);
     std::atomic<std::uint64_t> all{0};
-    std::atomic<int> gone{0};  // ranks that had left when the last task began
+    std::atomic<int> gone{0};  // ranks that had left when the latest task ended
   };
   skel::context* ctx;
   job const* of;
@@ -203,7 +203,8 @@ struct tree {
     auto const n = ++ran->all;
     for (std::size_t k = 0; k < leavers.size(); ++k)
       if (where.rank == leavers[k] && n > 300 * (k + 1)) ctx->retire();
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    bool const waits = n > nodes / 2 && of->retired < static_cast<int>(leavers.size());
+    std::this_thread::sleep_for(std::chrono::microseconds(waits ? 2000 : 200));
     ran->gone = of->retired.load();
     sum += value_of(i);
     for (auto const child : {2 * i + 1, 2 * i + 2})
