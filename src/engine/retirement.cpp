@@ -27,11 +27,10 @@ void retirement::on_control(int from, std::span<std::byte const> body) {
   switch (std::to_integer<std::uint8_t>(bytes::get_bytes(body, 1)[0])) {
     case remembers:
       if (memory != nullptr) memory->take_over(body);
-      send(from, heard);
       break;
     case leaves:
       leaving_.insert(from);
-      if (wires_.rank() == 0 && !said_) send(from, heard);
+      if (wires_.rank() != 0 || !said_) send(from, heard);
       break;
     case stays:
       leaving_.erase(from);
@@ -86,15 +85,15 @@ void retirement::step(bool between) {
 }
 
 void retirement::leave() {
+  if (int const to = heir(); to != wires_.size() && memory != nullptr) {
+    transport::packet p;
+    p.body().push_back(static_cast<std::byte>(remembers));
+    memory->put_all(p.body());
+    calls_.send(to, key_of(part::retirement), std::move(p));
+  }
   say(leaves);
-  if (wires_.rank() != 0) unheard_.insert(0);
-  int const to = heir();
-  if (to == wires_.size() || memory == nullptr) return;
-  transport::packet p;
-  p.body().push_back(static_cast<std::byte>(remembers));
-  memory->put_all(p.body());
-  calls_.send(to, key_of(part::retirement), std::move(p));
-  unheard_.insert(to);
+  for (int r = 0; r < wires_.size(); ++r)
+    if (r != wires_.rank()) unheard_.insert(r);
 }
 
 }  // namespace skel::detail

@@ -125,8 +125,30 @@ void steal_books::act(role::steal::take_back const& a, std::span<std::byte const
 }
 
 void steal_books::act(role::steal::restate const& a, std::span<std::byte const> payload) {
-  not_of_the_user([&] { lent_.at(a.loan).worth = decode_statement(payload); });
+  not_of_the_user([&] {
+    lent_.at(a.loan).worth = decode_statement(payload);
+    for (auto const number : a.inherited) lent_[number] = {a.debt, decode_statement(payload)};
+  });
   debts_.at(a.debt).changed = true;
+}
+
+// Its threads work on the other debt from now on.
+void steal_books::act(role::steal::absorb const& a, std::span<std::byte const> /*payload*/) {
+  lent_.erase(a.loan);
+  if (find(a.own) == nullptr || find(a.debt) == nullptr) return;  // the run has failed meanwhile
+  gather(a.own);
+  auto const own = std::move(debts_.extract(a.own).mapped());
+  auto& all = debts_.at(a.debt);
+  all.changed = true;
+  all.tasks += own.tasks;
+  all.running += own.running;
+  all.copied += own.copied;
+  for (auto& h : hands_)
+    if (h.sum_of == a.own) h.sum_of = a.debt;
+  for (auto& [number, l] : lent_)
+    if (l.of == a.own) l.of = a.debt;
+  work_.move_newest(*own.waiting, own.waiting->size(), *all.waiting);
+  work_.merge(*all.sum, *own.sum);
 }
 
 void steal_books::act(role::steal::forget const& a, std::span<std::byte const> /*payload*/) {
@@ -158,7 +180,7 @@ void steal_books::cut(loan_id number, task_bag& all, role::loan_book::pieces con
   for (std::uint64_t i = 0; i < pieces.count; ++i) {
     auto const piece = work_.make_bag();
     work_.move_oldest(all, tasks * (i + 1) / pieces.count - tasks * i / pieces.count, *piece);
-    auto& to = lent_[i == 0 ? number : pieces.others + i - 1];
+    auto& to = lent_[pieces[i]];
     to = {of, {.bags = 1}};
     work_.pack_bag(*piece, to.worth.waiting);
   }
@@ -210,7 +232,13 @@ void steal_books::add_sum(merged_result& to, steal_statement const& s) {
   work_.merge(to, *part);
 }
 
-steal_statement steal_books::statement_of(debt_id id) {
+void steal_books::pack_parts(debt_id id, std::vector<role::steal::legacy> const& loans,
+                             std::vector<std::byte>& out) {
+  encode(statement_of(id, false), out);
+  for (auto const& l : loans) encode(lent_.at(l.number).worth, out);
+}
+
+steal_statement steal_books::statement_of(debt_id id, bool with_loans) {
   gather(id);
   auto& d = debts_.at(id);
   d.changed = false;
@@ -230,7 +258,7 @@ steal_statement steal_books::statement_of(debt_id id) {
   for (auto const& h : hands_)
     if (h.runs && h.sum_of == id) add_bags(1, h.taken);
   for (auto const& [number, l] : lent_) {
-    if (l.of != id) continue;
+    if (l.of != id || !with_loans) continue;
     add_bags(l.worth.bags, l.worth.waiting);
     add_sum(*sum, l.worth);
     s.tasks += l.worth.tasks;

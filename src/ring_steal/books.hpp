@@ -84,6 +84,7 @@ class steal_books {
   void act(role::steal::settle const& a, std::span<std::byte const> payload);
   void act(role::steal::take_back const& a, std::span<std::byte const> payload);
   void act(role::steal::restate const& a, std::span<std::byte const> payload);
+  void act(role::steal::absorb const& a, std::span<std::byte const> payload);
   void act(role::steal::forget const& a, std::span<std::byte const> payload);
   void act(role::steal::drop const& a, std::span<std::byte const> payload);
   /// Moves the stated result of a loan into its debt. Returns the remaining tasks; null if the loan is void.
@@ -100,8 +101,10 @@ class steal_books {
   /// Ends the debt.
   void pack_paid(debt_id id, std::vector<std::byte>& out);
   /// The value of a debt: the threads' tasks as they were at the start of the quantum, and loans as last
-  /// stated by their borrowers.
-  [[nodiscard]] steal_statement statement_of(debt_id id);
+  /// stated by their borrowers, unless only its own part is wanted.
+  [[nodiscard]] steal_statement statement_of(debt_id id, bool with_loans = true);
+  /// Its own part, and that of each loan made from it.
+  void pack_parts(debt_id id, std::vector<role::steal::legacy> const& loans, std::vector<std::byte>& out);
   /// The statement's tasks wait on this rank; its result joins the debt's.
   void add(debt& to, steal_statement const& s);
   /// Ends debt 0. Returns the number of its tasks.

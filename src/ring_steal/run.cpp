@@ -34,12 +34,12 @@ struct any_of {
 };
 
 bool moves_the_run(steal_message const& m) {
-  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned, steal::progress,
-                           role::stopped, role::finish>{},
+  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths,
+                           steal::progress, role::stopped, role::finish>{},
                     m);
 }
 bool is_of_a_debt(steal_message const& m) {
-  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned>{}, m);
+  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths>{}, m);
 }
 
 bool has_result(role::outcome const& o) {
@@ -210,6 +210,7 @@ transport::packet steal_run::pack(int /*to*/, steal_message& m) {
                         },
                         [&](steal::paid const&) { books_.pack_paid(sending_, out); },
                         [&](steal::worth const&) { encode(books_.statement_of(sending_), out); },
+                        [&](steal::bequeaths const& b) { books_.pack_parts(sending_, b.loans, out); },
                         [&](steal::returned const&) {
                           encode(books_.statement_of(sending_), out);
                           books_.debts().erase(sending_);
@@ -284,12 +285,20 @@ void steal_run::on_tick(double t) {
   protocol_run::on_tick(t);
 }
 
+// A rank that is to leave begins no task. While the others end, thieves get those that wait.
+bool steal_run::vacate(bool leaves) {
+  if (over_ || draining_ || is_root() || !context_access::is_observed(entry_.ctx)) return false;
+  check_done();
+  tell(member_, &member::retire, leaves, running_ == 0);
+  return member_.vacant();
+}
+
 // --- compute threads
 
 bool steal_run::find_work(unsigned /*thread*/) {
   share_bound();
   auto const current = member_.debts().current();
-  if (current && books_.find(*current)->waiting->size() > 0) return true;
+  if (current && !member_.leaves() && books_.find(*current)->waiting->size() > 0) return true;
   check_done();  // a source without tasks
   return false;
 }
@@ -443,11 +452,13 @@ void steal_run::describe(observe::progress_state& s, bool last) const {
 std::string steal_run::state() const {
   std::string text = detail::format("rank {}: ring_steal {} (context {}): {} tasks run, {} debts, {} loans",
                                     rank_, entry_.key.number, entry_.key.context, measures_.tasks_run(),
-                                    member_.debts().size(), member_.loans().size());
+                                    member_.debts().size(), member_.loans().book().size());
   if (auto const current = member_.debts().current())
     text += detail::format(", {} threads at work", running_);
   else if (draining_)
     text += ", draining";
+  else if (member_.leaves())
+    text += ", leaves";
   else if (auto const victim = member_.search().asked())
     text += detail::format(", has asked rank {}", *victim);
   if (!member_.thieves().empty()) text += detail::format(", {} thieves wait", member_.thieves().size());

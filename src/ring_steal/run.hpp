@@ -37,6 +37,8 @@ class steal_run final : public protocol_run<steal_protocol> {
             merged_result& total);
 
   void on_tick(double t) override;
+  /// In a call of all ranks, on another one than the root, which has the whole run.
+  bool vacate(bool leaves) override;
   void idle_work() override;
   [[nodiscard]] std::string state() const override;
   /// Call after execute(), however it ended. Saves the recorded state if a checkpoint was

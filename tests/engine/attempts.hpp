@@ -71,6 +71,7 @@ class job {
  public:
   std::vector<int> codes;
   std::optional<std::uint64_t> remember{};
+  unsigned compute_threads = 1;
   std::atomic<int> retired{0};   // ranks that have left before the end
   std::optional<int> watcher{};  // the only rank that notices ends, on another host
 
@@ -95,7 +96,7 @@ class job {
         skel::detail::ended_processes(ended(certain_ && !watcher), ended(watcher == r)));
     auto const make = [this, r](std::unique_ptr<skel::transport::transport> carrier) {
       skel::context_options options;
-      options.threads = 1;
+      options.threads = compute_threads;
       options.quiet = true;
       options.suspect_after_seconds = patience;
       options.remember_bytes = remember;

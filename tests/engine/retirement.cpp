@@ -180,6 +180,68 @@ TEST_CASE("ranks retire from a farm whose results are merged, ordered or few") {
   }
 }
 
+namespace {
+
+constexpr std::uint64_t nodes = 3000;
+
+// A binary tree: node i has the children 2i + 1 and 2i + 2. A rank is asked to leave by one of its own tasks.
+struct tree {
+  using task = std::uint64_t;
+  using result = std::uint64_t;
+  struct what_ran {
+    std::vector<std::atomic<int>> runs = std::vector<std::atomic<int>>(nodes);
+    std::atomic<std::uint64_t> all{0};
+    std::atomic<int> gone{0};  // ranks that had left when the latest task ended
+  };
+  skel::context* ctx;
+  job const* of;
+  what_ran* ran;
+  std::vector<int> leavers;
+  void run(std::uint64_t i, skel::spawner<std::uint64_t>& spawn, std::uint64_t& sum,
+           skel::worker_info const& where) const {
+    ++ran->runs[i];
+    auto const n = ++ran->all;
+    for (std::size_t k = 0; k < leavers.size(); ++k)
+      if (where.rank == leavers[k] && n > 300 * (k + 1)) ctx->retire();
+    bool const waits = n > nodes / 2 && of->retired < static_cast<int>(leavers.size());
+    std::this_thread::sleep_for(std::chrono::microseconds(waits ? 2000 : 200));
+    ran->gone = of->retired.load();
+    sum += value_of(i);
+    for (auto const child : {2 * i + 1, 2 * i + 2})
+      if (child < nodes) spawn(child);
+  }
+  [[nodiscard]] std::uint64_t merge(std::uint64_t a, std::uint64_t b) const { return a + b; }
+};
+
+}  // namespace
+
+TEST_CASE("ranks retire in the middle of a ring_steal: no task runs twice") {
+  std::vector<std::vector<int>> const all{{1, 3}, {3, 2, 1}, {1}};
+  for (auto const& leavers : all)
+    for (unsigned const threads : {1U, 2U})
+      for (auto const take : {skel::schedule::steal_size::half, skel::schedule::steal_size::one}) {
+        CAPTURE(leavers, threads, take);
+        job j(leavers.size() == 1 ? 2 : 4);
+        j.compute_threads = threads;
+        tree::what_ran ran;
+        std::uint64_t sum = 0;
+        skel::report report;
+        j.run([&](skel::context& ctx, int) {
+          auto const [value, of] =
+              skel::ring_steal(ctx, skel::on_root([] { return std::vector<std::uint64_t>{0}; }),
+                               tree{&ctx, &j, &ran, leavers}, skel::schedule::stealing{.take = take});
+          if (ctx.is_root()) sum = value, report = of;
+        });
+        CHECK(sum == sum_of(nodes));
+        CHECK(std::ranges::all_of(ran.runs, [](int n) { return n == 1; }));
+        CHECK(ran.gone == static_cast<int>(leavers.size()));
+        CHECK(j.retired == static_cast<int>(leavers.size()));
+        CHECK(report.tasks == nodes);
+        CHECK(report.tasks_handed_out_again == 0);
+        CHECK(report.lost_ranks.size() == leavers.size());
+      }
+}
+
 TEST_CASE("a rank retires between two calls, and from a call that must end first") {
   job j(4);
   std::atomic<std::uint64_t> leaves{0}, second{0};
@@ -189,7 +251,8 @@ TEST_CASE("a rank retires between two calls, and from a call that must end first
     if (rank == 2) ctx.retire();
     std::ignore = skel::gather(ctx, rank);
     if (rank == 2) after = true;
-    auto const [all, ignored] = skel::ring_steal(ctx, skel::on_root([] { return std::vector<unsigned>{5}; }),
+    auto rest = ctx.team({0, 1, 3});
+    auto const [all, ignored] = skel::ring_steal(rest, skel::on_root([] { return std::vector<unsigned>{5}; }),
                                                  children{&ctx, rank == 3});
     if (ctx.is_root()) leaves = all;
     std::uint64_t sum = 0;

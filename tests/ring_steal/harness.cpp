@@ -11,6 +11,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
   for (std::size_t i = 1; i < s.parent.size(); ++i)
     children[static_cast<std::size_t>(s.parent[i])].push_back(static_cast<int>(i));
   children_ = std::make_shared<std::vector<std::vector<int>> const>(std::move(children));
+  runs_ = none();
   role::steal_member_config c;
   c.ranks = s.ranks;
   c.order = s.order;
@@ -45,6 +46,9 @@ void world::receive(int from, int to, packet& p) {
     p.lender = from;
     require(to != 0 || !l->suspect, "the root borrows suspect tasks");
   }
+  if (auto const* i = std::get_if<role::steal::inherits>(&p.what))
+    for (auto& [id, d] : n.debts)
+      if (d.lender == i->of && d.number == i->loan) d.lender = from;
   role::steal_actions list;
   n.role.on(from, p.what, list);
   perform(to, list, &p);
@@ -75,7 +79,7 @@ void world::add_own(int rank, std::vector<event>& all) const {
   auto const waiting = current ? n.debts.at(*current).tasks.size() : 0;
   if (n.running)
     all.push_back({kind::finish, rank});
-  else if (waiting > 0)
+  else if (waiting > 0 && !n.role.leaves())
     all.push_back({kind::start, rank});
   std::size_t const keeps = s.explored && !n.running ? 1 : 0;
   if (current && n.role.thieves().may_have(*n.role.debts().find(*current)) && waiting > keeps)
@@ -87,6 +91,10 @@ void world::add_own(int rank, std::vector<event>& all) const {
   if (s.explored && s.stops_early && !asked_to_stop_) all.push_back({kind::stop, rank});
   if (n.role.resting()) all.push_back({kind::retry, rank});
   if (n.role.has_news()) all.push_back({kind::spread, rank});
+  if (rank == 0 || n.draining) return;
+  if (!n.role.leaves() && retired_ < s.retirements) all.push_back({kind::retire, rank});
+  if (n.role.leaves() && stayed_ < s.changes_of_mind) all.push_back({kind::retire, rank, 0, 1});
+  if (may_leave(rank)) all.push_back({kind::leave, rank});
 }
 
 void world::apply_own(event const& e) {
@@ -98,6 +106,16 @@ void world::apply_own(event const& e) {
   if (e.what == kind::away) role.nothing_to_spare(list);
   if (e.what == kind::retry) role.retry(list);
   if (e.what == kind::spread) role.spread(list);
+  if (e.what == kind::retire) {
+    ++(e.n == 0 ? retired_ : stayed_);
+    role.retire(e.n == 0, false, list);
+  }
+  if (e.what == kind::leave) {
+    ran_by_leavers_ += at(e.a).ran;
+    die(e.a, ~0ULL);
+    --deaths_;
+    return;
+  }
   if (e.what == kind::state) {
     ++statements_;
     role.state(e.n, list);
@@ -119,6 +137,7 @@ void world::finish(int rank) {
   if (scenario_->poison == task) return take_poison(rank);
   n.running.reset();
   ++n.ran;
+  count_run(task);
   if (scenario_->bounded) {
     auto const bound = static_cast<role::bound_key>(1 + task * 7 % 11);
     static_cast<void>(n.role.share(bound));
@@ -136,6 +155,12 @@ void world::finish(int rank) {
   ++d->second.result[static_cast<std::size_t>(task)];
   for (int const child : (*children_)[static_cast<std::size_t>(task)]) d->second.tasks.push_back(child);
   d->second.changed = true;
+}
+
+void world::count_run(int task) {
+  auto const runs = ++runs_[static_cast<std::size_t>(task)];
+  require(runs == 1 || deaths_ > 0 || suspicions_ > 0 || failed_ || scenario_->other_call,
+          "a task runs twice, but no rank was lost");
 }
 
 // The root must not run the poison while another rank can, unless it is the first to run it.
@@ -161,7 +186,7 @@ std::string world::waits_for() const {
   for (int a = 0; a < scenario_->ranks; ++a)
     if (active(a))
       text += " rank " + std::to_string(a) + " " + std::to_string(at(a).role.debts().size()) + "/" +
-              std::to_string(at(a).role.loans().size());
+              std::to_string(at(a).role.loans().book().size());
   return text;
 }
 
@@ -222,14 +247,38 @@ void world::check_last_record() const {
   require(ran() == counted, "the last checkpoint lacks tasks that ran");
 }
 
+bool world::may_leave(int rank) const {
+  auto const& role = at(rank).role;
+  if (slips(slip::leaves_unheard)) return role.leaves() && role.debts().size() == 0 && is_silent(rank);
+  return role.vacant() && is_silent(rank);
+}
+
 bool world::is_silent(int rank) const {
   for (int to = 0; to < scenario_->ranks; ++to)
-    if (!under_way(rank, to).empty()) return false;
+    if (!under_way(rank, to).empty() && !(at(rank).alive && lost_[wire(rank, to)])) return false;
   return true;
 }
 
+bool world::gets_away(int rank, std::mt19937_64& dice) {
+  auto const rests = [&] { return !active(rank) || at(rank).draining; };
+  if (rests()) return true;
+  prompt_ = true;
+  if (!at(rank).role.leaves()) apply({kind::retire, rank});
+  for (auto left = most_events(); left > 0 && !rests(); --left) {
+    auto all = possible(0);
+    std::erase_if(all, [&](event const& e) {
+      bool const own = e.a == rank && (e.what == kind::finish || (e.what == kind::leave));
+      return e.what != kind::deliver && e.what != kind::away && e.what != kind::begin &&
+             e.what != kind::detect && !own;
+    });
+    if (all.empty()) break;
+    apply(all[dice() % all.size()]);
+  }
+  return rests();
+}
+
 std::uint64_t world::ran() const {
-  std::uint64_t n = 0;
+  std::uint64_t n = ran_by_leavers_;
   for (auto const& x : nodes_) n += x.ran;
   return n;
 }

@@ -31,6 +31,8 @@ struct scenario : harness_common::peer_scenario {
   bool records = false;  // takes checkpoints
   bool bounded = false;  // every node finds a bound
   std::uint64_t statements = 0;
+  int retirements = 0;        // how often a rank is asked to leave
+  int changes_of_mind = 0;    // how often it is to stay after all
   std::optional<int> poison;  // a node that kills any rank that runs it
   bool last_words = true;     // everything the killed rank has sent is delivered
   unsigned most_losses = 2;
@@ -49,14 +51,6 @@ struct statement {
   counts result;
 };
 
-struct packet {
-  role::steal_message what;
-  statement body;
-  int lender = 0;  // if the packet carries a loan
-  int begun = 0;   // the loan's `begun` when this statement was made
-  void add_to(role::digest& d) const { d.add(body); }
-};
-
 struct loan {
   role::debt_id of = 0;
   std::vector<int> lent;
@@ -67,6 +61,18 @@ struct loan {
   int cleared = 0;             // `begun` at the latest statement
   std::vector<int> watched{};  // ranks lost since that statement
   std::vector<int> ran{};      // those of them that were running this loan, and nothing else
+};
+
+struct packet {
+  role::steal_message what;
+  statement body;
+  int lender = 0;             // if the packet carries a loan
+  int begun = 0;              // the loan's `begun` when this statement was made
+  std::vector<loan> parts{};  // loans that another rank inherits
+  void add_to(role::digest& d) const {
+    d.add(body);
+    for (auto const& l : parts) d.add(l.lent).add(l.worth);
+  }
 };
 
 struct debt : statement {
@@ -95,6 +101,8 @@ enum class slip : std::uint8_t {
   takes_back_what_was_lent,       // in addition to the stated result
   forgets_a_stated_result,        // on taking the tasks back
   takes_lent_for_begun,           // before the borrower reports it
+  takes_asked_for_silent,         // a borrower whose lender leaves
+  leaves_unheard,                 // before all have heard
 };
 
 class world final : public harness_common::peer_world<scenario, node, packet, role::steal_actions> {
@@ -111,8 +119,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] int poisoned() const { return poisoned_; }
   /// Number of poisoned ranks that had lent tasks. The lender of such a rank starts its own count of losses.
   [[nodiscard]] int lenders_poisoned() const { return lenders_poisoned_; }
-  /// Whether everything this rank has sent is delivered.
+  /// Whether everything this rank has sent is delivered, apart from what was sent to ranks that it has lost.
   [[nodiscard]] bool is_silent(int rank) const;
+  /// Asks a rank to leave, and applies no other events than messages and the end of its own task. Returns
+  /// whether it gets away, or has no call to leave.
+  [[nodiscard]] bool gets_away(int rank, std::mt19937_64& dice);
 
  private:
   void begin(int rank) override;
@@ -146,6 +157,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] loan_name run_by(int rank) const;
   void cut(int rank, role::loan_id number);
   void lend_again(int rank, role::steal::lend_again const& what);
+  void restate(int rank, role::steal::restate const& what, packet const& cause);
+  void absorb(int rank, role::steal::absorb const& what);
+  void hand_over(int rank);
+  void count_run(int task);
+  [[nodiscard]] bool may_leave(int rank) const;
   void check_last_record() const;
   [[nodiscard]] std::uint64_t ran() const;
   [[nodiscard]] counts none() const { return counts(scenario_->parent.size()); }
@@ -160,6 +176,10 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::optional<statement> recorded_;  // the root's latest; a job may restart from it at any time
   std::uint64_t tasks_ = 0, statements_ = 0;
   int poisoned_ = 0, lenders_poisoned_ = 0;
+  int retired_ = 0, stayed_ = 0;  // ranks asked to leave, and to stay
+  counts runs_;                   // of each node
+  std::uint64_t ran_by_leavers_ = 0;
+  bool prompt_ = false;           // ranks hand over what they have as soon as they can
   std::map<int, loan_name> ran_;  // by rank, at its death
   bool blamed_ = false, root_poisoned_ = false;
 };
@@ -171,6 +191,8 @@ using fault = world::fault;
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
 /// A scenario with a node that kills any rank that runs it.
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
+/// A scenario in which ranks leave, half of them without other trouble.
+[[nodiscard]] scenario retirement_scenario(std::uint64_t seed);
 /// Runs the scenario. Throws `violation` with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 

@@ -48,14 +48,9 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
       if (!slips(slip::forgets_a_stated_result)) add(into.result, l.worth.result);
       n.lent.erase(t->loan);
     } else if (auto const* stated = std::get_if<steal::restate>(&action)) {
-      auto& l = n.lent.at(stated->loan);
-      require(l.of == stated->debt, "a statement about a loan of another debt");
-      require(value(cause->body) == value({l.lent, none()}),
-              "the value of a statement differs from its loan's");
-      l.worth = cause->body;
-      l.cleared = cause->begun;
-      l.watched.clear();
-      l.ran.clear();
+      restate(rank, *stated, *cause);
+    } else if (auto const* own = std::get_if<steal::absorb>(&action)) {
+      absorb(rank, *own);
     } else if (std::holds_alternative<steal::record>(action)) {
       require(rank == 0, "a rank other than the root records a checkpoint");
       recorded_ = state(0, 0);
@@ -84,6 +79,49 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
       performs(rank, action);
     }
   }
+}
+
+void world::restate(int rank, steal::restate const& what, packet const& cause) {
+  auto& lent = at(rank).lent;
+  auto& l = lent.at(what.loan);
+  require(l.of == what.debt, "a statement about a loan of another debt");
+  auto all = value(cause.body);
+  for (auto const& part : cause.parts) add(all, value(part.worth));
+  require(all == value({l.lent, none()}), "the value of a statement differs from its loan's");
+  require(cause.parts.size() == what.inherited.size(), "other loans are inherited");
+  for (std::size_t i = 0; i < cause.parts.size(); ++i) {
+    auto part = cause.parts[i];
+    part.of = what.debt;
+    part.origin = what.inherited[i];
+    lent[part.origin] = std::move(part);
+  }
+  l.worth = cause.body;
+  l.cleared = cause.begun;
+  l.watched.clear();
+  l.ran.clear();
+}
+
+void world::absorb(int rank, steal::absorb const& what) {
+  auto& n = at(rank);
+  require(n.lent.erase(what.loan) == 1 && n.debts.contains(what.own), "a rank inherits what it does not owe");
+  auto const own = n.debts.extract(what.own);
+  auto& all = n.debts.at(what.debt);
+  append(all.tasks, own.mapped().tasks);
+  add(all.result, own.mapped().result);
+  all.changed = true;
+  if (n.runs(what.own)) n.running->first = what.debt;
+  for (auto& [number, l] : n.lent)
+    if (l.of == what.own) l.of = what.debt;
+}
+
+// The engine does so whenever no thread runs a task, soon.
+void world::hand_over(int rank) {
+  auto& n = at(rank);
+  if (!n.role.leaves() || n.running) return;
+  if (!scenario_->explored && !prompt_ && below(3) == 0) return;
+  role::steal_actions list;
+  n.role.retire(true, true, list);
+  perform(rank, list);
 }
 
 // Only the harness knows this immediately; the lender learns it from a later message.
@@ -126,7 +164,7 @@ void world::cut(int rank, role::loan_id number) {
   require(parts.count == std::clamp<std::uint64_t>(left.size(), 1, scenario_->most_parcels), "wrong parcels");
   for (std::uint64_t i = 0; i < parts.count; ++i) {
     auto l = first;
-    if (i > 0) l.origin = parts.others + i - 1;
+    if (i > 0) l.origin = parts[i];
     if (parts.count > 1) l.ran.clear();  // a parcel of several tasks
     auto const size = static_cast<std::ptrdiff_t>(left.size() / (parts.count - i));
     l.worth.tasks.assign(left.begin(), left.begin() + size);
@@ -171,6 +209,11 @@ void world::send(int rank, int to, role::steal_message const& what, role::debt_i
     d.changed = false;
     auto const& lent = at(d.lender).lent;
     if (auto const its = lent.find(d.number); its != lent.end()) p.begun = its->second.begun;
+  } else if (auto const* b = std::get_if<steal::bequeaths>(&what)) {
+    require(!n.running, "debts are handed back while a task runs");
+    p.body = n.debts.at(debt);
+    require(b->work == !p.body.tasks.empty(), "wrong work");
+    for (auto const& part : b->loans) p.parts.push_back(n.lent.at(part.number));
   } else if (std::holds_alternative<steal::returned>(what)) {
     require(!n.running, "returned while a task runs");
     p.body = state(rank, debt);
@@ -180,6 +223,9 @@ void world::send(int rank, int to, role::steal_message const& what, role::debt_i
     p.body.result = total_;
   }
   post(rank, to, std::move(p));
+  role::steal_actions nothing;
+  if (auto const* m = std::get_if<steal::moves>(&what); m != nullptr && slips(slip::takes_asked_for_silent))
+    n.role.on(to, role::steal_message(steal::heard{m->loan}), nothing);
 }
 
 // Computes the statement of a debt. A running task counts as waiting, because its result is not known yet.
@@ -221,7 +267,8 @@ void world::follow_up(int rank) {
     n.role.dry(*c, list);
     perform(rank, list);
   }
-  require(n.debts.size() == n.role.debts().size() && n.lent.size() == n.role.loans().size(),
+  hand_over(rank);
+  require(n.debts.size() == n.role.debts().size() && n.lent.size() == n.role.loans().book().size(),
           "role and engine count different debts or loans");
   if (n.draining && !n.running) {
     n.role.quiet(list);
@@ -240,6 +287,7 @@ void node::add_to(role::digest& d) const {
 
 void world::add_to(role::digest& d) const {
   d.add(recorded_).add(found_).add(statements_).add(asked_to_stop_).add(complete_);
+  if (scenario_->retirements > 0) d.add(retired_).add(stayed_).add(runs_);
 }
 
 }  // namespace steal_harness

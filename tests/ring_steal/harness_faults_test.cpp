@@ -25,6 +25,9 @@ void replace(mutation& m, How how) {
   };
 }
 
+// Between two numbers of loans of one rank, in scenarios of three ranks.
+constexpr skel::role::loan_id three_ranks = 3;
+
 std::vector<named_fault<mutation>> const faults{
     {"a result is merged twice", [](auto& m) { twice<steal::settle>(m, 2); }},
     {"a result is not merged", [](auto& m) { drop_nth<steal::settle>(m, 2); }},
@@ -42,7 +45,8 @@ std::vector<named_fault<mutation>> const faults{
     {"no rank asks whether loans are held", [](auto& m) { never<steal::held>(m); }},
     {"no rank reports that a loan is not held", [](auto& m) { never<steal::not_held>(m); }},
     // Not faults: a lost request only costs time, and a lost repayment is repaired on the next tick.
-    {"a repayment names the next loan", [](auto& m) { change<steal::paid>(m, [](auto& p) { ++p.loan; }); }},
+    {"a repayment names the next loan",
+     [](auto& m) { change<steal::paid>(m, [](auto& p) { p.loan += three_ranks; }); }},
     {"a revoked loan is kept",
      [](auto& m) {
        m.received = [&m](int, auto& what) {
@@ -51,7 +55,8 @@ std::vector<named_fault<mutation>> const faults{
          return true;
        };
      }},
-    {"a statement names the next loan", [](auto& m) { change<steal::worth>(m, [](auto& w) { ++w.loan; }); }},
+    {"a statement names the next loan",
+     [](auto& m) { change<steal::worth>(m, [](auto& w) { w.loan += three_ranks; }); }},
     {"a statement is taken for a repayment",
      [](auto& m) { replace<steal::worth>(m, [](auto& w) { return steal::paid{w.loan}; }); }},
     {"a debt is paid when it is returned",
@@ -133,7 +138,53 @@ std::vector<named_fault<mutation>> const blame_faults{
      }},
 };
 
+std::vector<named_fault<mutation>> const retirement_faults{
+    {"a rank leaves before all have heard", [](auto& m) { m.slipping = slip::leaves_unheard; }},
+    {"a borrower is taken for silent before it is",
+     [](auto& m) { m.slipping = slip::takes_asked_for_silent; }},
+    {"a borrower hears of no new lender", [](auto& m) { never<steal::inherits>(m); }},
+    {"a borrower hears of another loan's new lender",
+     [](auto& m) { change<steal::inherits>(m, [](auto& i) { ++i.loan; }); }},
+    {"a borrower hears the name of another leaver",
+     [](auto& m) { change<steal::inherits>(m, [](auto& i) { i.of = i.of == 0 ? 1 : i.of - 1; }); }},
+    {"a borrower does not say that it has heard", [](auto& m) { never<steal::heard>(m); }},
+    {"a loan is not inherited",
+     [](auto& m) {
+       change<steal::bequeaths>(m, [](auto& b) {
+         if (!b.loans.empty()) b.loans.pop_back();
+       });
+     }},
+    {"a loan is inherited under another number",
+     [](auto& m) {
+       change<steal::bequeaths>(m, [](auto& b) {
+         if (!b.loans.empty()) b.loans.back().number += 1000;
+       });
+     }},
+    {"a loan is inherited with another borrower",
+     [](auto& m) {
+       change<steal::bequeaths>(m, [](auto& b) {
+         for (auto& l : b.loans) l.borrower = l.borrower == 0 ? 1 : 0;
+       });
+     }},
+    {"what is handed back has no tasks",
+     [](auto& m) { change<steal::bequeaths>(m, [](auto& b) { b.work = false; }); }},
+    {"what is handed back is not suspect",
+     [](auto& m) { change<steal::bequeaths>(m, [](auto& b) { b.suspect = false; }); }},
+    {"what is handed back is lost", [](auto& m) { never<steal::bequeaths>(m); }},
+    {"a part of what is inherited stays apart", [](auto& m) { drop_nth<steal::absorb>(m, 1); }},
+    {"a loan of two lenders is not void", [](auto& m) { never<steal::revoke>(m); }},
+};
+
 }  // namespace
+
+TEST_CASE("faults of ranks that leave are caught") {
+  check_all_are_caught<mutation>(
+      retirement_faults,
+      [](std::uint64_t seed, mutation& m) {
+        steal_harness::run(steal_harness::retirement_scenario(seed), &m);
+      },
+      10);
+}
 
 TEST_CASE("faults in blaming loans are caught") {
   check_all_are_caught<mutation>(

@@ -10,6 +10,9 @@ std::string scenario::describe() const {
   return describe_ranks() + ", " + std::to_string(parent.size()) + " nodes, take " + (half ? "half" : "one") +
          ", order " + std::to_string(static_cast<int>(order)) + (records ? ", records" : "") +
          (bounded ? ", bounded" : "") + ", " + std::to_string(statements) + " statements" +
+         (retirements > 0
+              ? ", retirements " + std::to_string(retirements) + "/" + std::to_string(changes_of_mind)
+              : "") +
          (poison ? ", poison " + std::to_string(*poison) + (last_words ? ", last words" : "") : "") + ", " +
          std::to_string(most_parcels) + " parcels, blamed after " + std::to_string(most_losses) +
          describe_trouble();
@@ -54,6 +57,19 @@ scenario poison_scenario(std::uint64_t seed) {
   if (dice() % 2 == 0) s.statements = 0;
   s.stops_early = false;
   s.failing = s.other_call = {};
+  return s;
+}
+
+scenario retirement_scenario(std::uint64_t seed) {
+  auto s = seed % 5 == 0 ? poison_scenario(seed) : draw(seed, seed % 4 == 0);
+  std::mt19937_64 dice(seed * 7 + 3);
+  s.ranks = std::max(s.ranks, 2);
+  s.retirements = 1 + static_cast<int>(dice() % static_cast<std::uint64_t>(s.ranks));
+  if (dice() % 4 == 0) s.changes_of_mind = 1 + static_cast<int>(dice() % 2);
+  if (seed % 2 == 1) {
+    s.deaths = s.suspicions = 0;
+    s.poison = {};
+  }
   return s;
 }
 

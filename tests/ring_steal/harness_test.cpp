@@ -23,6 +23,29 @@ TEST_CASE("a task that kills every rank that runs it is blamed", "[deaths]") {
   try_many("poison", steal_harness::poison_scenario, 3, runs_wanted(8000));
 }
 
+TEST_CASE("ranks leave in the middle: every node is counted once, and runs once if none is lost",
+          "[retire]") {
+  try_many("retire", steal_harness::retirement_scenario, 5, runs_wanted(16000));
+}
+
+TEST_CASE("a rank gets away while the others are busy", "[retire]") {
+  int left = 0;
+  for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(4000); seed += 2) {
+    auto const s = steal_harness::retirement_scenario(seed);
+    INFO(s.describe());
+    steal_harness::world w(s);
+    std::mt19937_64 dice(s.seed);
+    for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) w.step(dice);
+    for (int r = 1; r < s.ranks && !w.ended(); ++r) {
+      REQUIRE(w.gets_away(r, dice));
+      ++left;
+    }
+    w.settle(dice);
+    w.check_end();
+  }
+  CHECK(left > 1000);
+}
+
 namespace {
 
 struct last_words_first : steal_harness::fault {
@@ -76,6 +99,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     int deaths, suspicions;
     std::uint64_t ticks;
     bool records = false, stops = false, bounded = false;
+    int retirements = 0;
   };
   std::vector<small> const all{
       {"2 ranks, 3 nodes", 2, {-1, 0, 0}, 0, 0, 0},
@@ -89,6 +113,12 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
       {"2 ranks, 3 nodes, a statement, a tick, an early stop", 2, {-1, 0, 0}, 0, 0, 1, true, true},
       {"3 ranks, 2 nodes, a statement, a tick, an early stop", 3, {-1, 0}, 0, 0, 1, true, true},
       {"2 ranks, 3 nodes, bounds, a death, a tick", 2, {-1, 0, 0}, 1, 0, 1, false, false, true},
+      {"2 ranks, 4 nodes, one leaves", 2, {-1, 0, 0, 1}, 0, 0, 0, false, false, false, 1},
+      {"3 ranks, 3 nodes, one leaves", 3, {-1, 0, 0}, 0, 0, 0, false, false, false, 1},
+      {"3 ranks, 4 nodes, two leave", 3, {-1, 0, 0, 0}, 0, 0, 0, false, false, false, 2},
+      {"3 ranks, 3 nodes, one leaves, a death", 3, {-1, 0, 0}, 1, 0, 0, false, false, false, 1},
+      {"3 ranks, 3 nodes, one leaves, a suspicion, a tick", 3, {-1, 0, 0}, 0, 1, 1, false, false, false, 1},
+      {"3 ranks, 3 nodes, one leaves, an early stop", 3, {-1, 0, 0}, 0, 0, 0, false, true, false, 1},
   };
   bool const patient = std::getenv("SKEL_LONG") != nullptr;
   for (auto const& x : all) {
@@ -100,6 +130,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     s.records = x.records;
     s.stops_early = x.stops;
     s.bounded = x.bounded;
+    s.retirements = x.retirements;
     s.statements = x.ticks;
     s.explored = true;
     auto const found = harness_common::explore(steal_harness::world(s), x.ticks,

@@ -44,7 +44,11 @@ struct tree {
   [[nodiscard]] static node child(node const& n, int i) {
     return {n.depth + 1, mix(n.id * 4 + static_cast<std::uint64_t>(i))};
   }
+  // No task runs twice unless a rank is lost, also if ranks retire.
   void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
+    auto& w = *current_world();
+    if (!w.begins_first(mix(n.id) + static_cast<std::uint64_t>(ctx->attempt())) && w.is_calm())
+      fail("ring_steal: a task runs twice");
     begin_task();
     spend(*ctx, cost.of(n.id));
     sum += mix(n.id);
@@ -64,6 +68,15 @@ class steal_call final : public call {
     if (d.chance(0.5)) how_.take = skel::schedule::steal_size::one;
     if (d.chance(0.5)) how_.order = skel::schedule::ring_order::successors;
     options_.max_losses_per_task = 0;
+  }
+  // Long enough for ranks that leave in the middle.
+  [[nodiscard]] static std::unique_ptr<call> draw_long(dice& d) {
+    auto c = std::make_unique<steal_call>(d);
+    static constexpr double typical[] = {1e-5, 1e-4, 1e-3, 1e-2};
+    c->costs_.ordinary = d.one_of(typical);
+    c->depth_ = static_cast<std::int64_t>(d.from_to(6, 12));
+    c->roots_ = d.from_to(2, 8);
+    return c;
   }
   void make(skel::context& ctx, words& out) const override {
     auto options = options_;
@@ -489,6 +502,8 @@ class sides_call final : public call {
 };
 
 }  // namespace
+
+std::unique_ptr<call> draw_long_steal(dice& d) { return steal_call::draw_long(d); }
 
 std::unique_ptr<call> draw_other(dice& d) {
   switch (d.below(8)) {

@@ -28,5 +28,6 @@ void begin_sink();
 
 [[nodiscard]] std::unique_ptr<call> draw_farm(dice& d);
 [[nodiscard]] std::unique_ptr<call> draw_other(dice& d);
+[[nodiscard]] std::unique_ptr<call> draw_long_steal(dice& d);
 
 }  // namespace storm

@@ -274,6 +274,8 @@ std::vector<fault> all_faults() {
   add(never("ring_steal: loans are not paid back", steal<role::steal::paid>()));
   add(flipped("ring_steal: a loan's result is wrong", 1, steal<role::steal::paid>()));
   add(never("ring_steal: no rank says what it holds", steal<role::steal::held>()));
+  add(never("ring_steal: what a leaver hands back is lost", steal<role::steal::bequeaths>()));
+  add(never("ring_steal: a borrower hears of no new lender", steal<role::steal::inherits>()));
 
   // divide_and_conquer.
   add(never("divide: problems are lost", divide<role::divide_say::problem>()));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "calls.hpp"
 #include "engine/attempts.hpp"
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"
@@ -310,6 +311,24 @@ void draw_store(dice& d, scenario& s) {
   for (auto& c : s.what.calls) c->saves = d.chance(0.8);
 }
 
+// Ranks leave in the middle of a ring_steal. In half of these jobs nothing else happens: no task runs twice.
+void draw_leavers(dice& d, scenario& s) {
+  s.what.calls.clear();
+  s.what.calls.push_back(draw_long_steal(d));
+  s.store = {};
+  if (d.chance(0.5)) {
+    s.kills.clear();
+    s.pauses.clear();
+    s.cuts.clear();
+  }
+  for (auto n = d.from_to(1, 3); n > 0; --n) {
+    kill_plan k{kill_plan::when::at_task, static_cast<int>(d.from_to(1, s.ranks - 1))};
+    k.count = d.from_to(1, 30);
+    k.retires = true;
+    s.kills.push_back(k);
+  }
+}
+
 }  // namespace
 
 scenario scenario::draw(std::uint64_t seed) {
@@ -378,6 +397,8 @@ scenario scenario::draw(std::uint64_t seed) {
     }
   dice of_store(mix(seed ^ 0xd15c));
   draw_store(of_store, s);
+  dice of_leavers(mix(seed ^ 0x1ea7));
+  if (s.ranks > 1 && of_leavers.chance(0.03)) draw_leavers(of_leavers, s);
   return s;
 }
 

@@ -113,6 +113,8 @@ class world {
   [[nodiscard]] int deaths() const { return deaths_; }
   /// No rank has died, and none may be suspected.
   [[nodiscard]] bool is_calm() const { return deaths_ == 0 && pauses_.empty() && cuts_.empty(); }
+  /// Whether no task with this key has begun before.
+  [[nodiscard]] bool begins_first(std::uint64_t key) { return begun_.insert(key).second; }
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::vector<std::string> const& lines_of(int rank) const { return at(rank).lines; }
@@ -241,6 +243,7 @@ class world {
   std::vector<cut_plan> cuts_;
   std::vector<pause_plan> pauses_;
   std::vector<kill_plan> timed_kills_;
+  std::set<std::uint64_t> begun_;
   std::priority_queue<event, std::vector<event>, std::greater<>> queue_;
   nanoseconds now_ = 0;
   std::uint64_t looks_ = 0, passed_ = 0, order_ = 0, hash_ = 14695981039346656037U, events_ = 0;

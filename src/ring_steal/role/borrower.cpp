@@ -22,7 +22,7 @@ bool borrower::turn_to_work(steal_actions& out) {
 void borrower::work_on(debt_id id, steal_actions& out) {
   current_ = id;
   auto const& d = debts_.at(id);
-  if (d.alone) out.push_back(steal::send{d.lender, steal::begins{d.number, d.lost}});
+  if (d.alone && !d.silent) out.push_back(steal::send{d.lender, steal::begins{d.number, d.lost}});
   out.push_back(steal::work{id});
 }
 
@@ -57,7 +57,7 @@ void borrower::loan_paid(debt_id id, steal_actions& out) {
 
 void borrower::settle_if_done(debt_id id, steal_actions& out) {
   auto const& d = debts_.at(id);
-  if (d.work || d.loans > 0 || returns_) return;
+  if (d.work || d.loans > 0 || d.silent || returns_) return;
   end(id, d, false, out);
   debts_.erase(id);
 }
@@ -75,7 +75,7 @@ void borrower::end(debt_id id, steal_debt const& d, bool returned, steal_actions
 
 void borrower::state(debt_id id, steal_actions& out) {
   auto* const d = find(id);
-  if (d == nullptr || returns_) return;
+  if (d == nullptr || d->silent || returns_) return;
   d->alone = false;
   d->lost.clear();
   if (d->lender == self_)
@@ -89,6 +89,37 @@ void borrower::on(rank_id from, steal::held const& m, steal_actions& out) const 
   for (auto const number : m.loans)
     if (!find(from, number)) answer.loans.push_back(number);
   if (!answer.loans.empty()) out.push_back(steal::send{from, std::move(answer)});
+}
+
+void borrower::on(rank_id from, steal::moves const& m, steal_actions& out) {
+  auto const id = find(from, m.loan);
+  if (!id) return out.push_back(steal::send{from, steal::not_held{{m.loan}}});
+  debts_.at(*id).silent = true;
+  out.push_back(steal::send{from, steal::heard{m.loan}});
+}
+
+void borrower::on(rank_id from, steal::inherits const& m, steal_actions& out) {
+  out.push_back(steal::send{m.of, steal::heard{m.loan}});
+  auto const id = find(m.of, m.loan);
+  if (!id) return out.push_back(steal::send{from, steal::not_held{{m.loan}}});
+  auto& d = debts_.at(*id);
+  d.lender = from;
+  d.silent = false;
+  if (d.alone && current_ == id) work_on(*id, out);
+  settle_if_done(*id, out);
+}
+
+void borrower::absorb(debt_id id, debt_id into) {
+  auto const d = debts_.extract(id);
+  auto const& own = d.mapped();
+  auto& all = debts_.at(into);
+  all.loans += own.loans;
+  --all.loans;  // the debt itself
+  all.work = all.work || own.work;
+  all.suspect = all.suspect || own.suspect;
+  all.alone = all.alone || own.alone;
+  all.lost.insert(all.lost.end(), own.lost.begin(), own.lost.end());
+  if (current_ == id) current_ = into;
 }
 
 void borrower::drop(debt_id id, steal_actions& out) {
@@ -106,8 +137,9 @@ void borrower::leave(bool returns) {
 bool borrower::return_debts(steal_actions& out) {
   for (auto it = debts_.begin(); it != debts_.end();) {
     auto const& [id, d] = *it;
-    if (d.loans == 0) end(id, d, true, out);
-    it = d.loans == 0 ? debts_.erase(it) : std::next(it);
+    bool const ends = d.loans == 0 && !d.silent;
+    if (ends) end(id, d, true, out);
+    it = ends ? debts_.erase(it) : std::next(it);
   }
   return debts_.empty();
 }

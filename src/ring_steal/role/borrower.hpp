@@ -13,11 +13,12 @@ namespace skel::role {
 /// A loan as its borrower sees it: it owes the lender one result for all tasks.
 struct steal_debt {
   rank_id lender = 0;
-  loan_id number = 0;       ///< the lender's
+  loan_id number = 0;
   bool work = true;         ///< tasks of it wait or run on this rank
   std::uint64_t loans = 0;  ///< outstanding loans made from it, including parcels
   bool suspect = false;
   bool alone = false;           ///< no loan is made from it before its first statement
+  bool silent = false;          ///< its lender leaves: nothing is said before another has taken it over
   std::vector<rank_id> lost{};  ///< ranks lost with loans made from it
 };
 
@@ -43,6 +44,12 @@ class borrower {
   /// Sends the current value of this debt to its lender.
   void state(debt_id id, steal_actions& out);
   void on(rank_id from, steal::held const& m, steal_actions& out) const;
+  void on(rank_id from, steal::moves const& m, steal_actions& out);
+  void on(rank_id from, steal::inherits const& m, steal_actions& out);
+  /// The debt becomes a part of `into`: this rank has inherited the loan.
+  void absorb(debt_id id, debt_id into);
+  /// No thread of this rank runs a task, or is to begin one.
+  void pause() { current_.reset(); }
   /// The debt is void; its loans have been revoked.
   void drop(debt_id id, steal_actions& out);
   /// The call ends; its debts are void, or returned by return_debts().
@@ -53,6 +60,7 @@ class borrower {
 
   [[nodiscard]] std::optional<debt_id> find(rank_id lender, loan_id number) const;
   [[nodiscard]] std::vector<debt_id> owed_to(rank_id lender) const;
+  [[nodiscard]] std::map<debt_id, steal_debt> const& all() const { return debts_; }
   /// Null if it is void.
   [[nodiscard]] steal_debt* find(debt_id id);
   [[nodiscard]] steal_debt const* find(debt_id id) const;

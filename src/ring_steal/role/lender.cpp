@@ -7,14 +7,23 @@
 namespace skel::role {
 
 loan_id loan_book::lend(rank_id to, debt_id of) {
-  loan_id const number = next_++;
+  loan_id const number = std::exchange(next_, next_ + step_);
   loans_[number] = {.borrower = to, .of = of, .origin = number};
   return number;
 }
 
-loan_book::loan const* loan_book::find(loan_id number, rank_id borrower) const {
+loan_book::loan const* loan_book::find(loan_id number) const {
   auto const at = loans_.find(number);
-  return at != loans_.end() && at->second.borrower == borrower ? &at->second : nullptr;
+  return at == loans_.end() ? nullptr : &at->second;
+}
+loan_book::loan const* loan_book::find(loan_id number, rank_id borrower) const {
+  auto const* const l = find(number);
+  return l != nullptr && l->borrower == borrower ? l : nullptr;
+}
+
+void loan_book::absorb(debt_id own, debt_id of) {
+  for (auto& [number, l] : loans_)
+    if (l.of == own) l.of = of;
 }
 
 loan_book::loan loan_book::close(loan_id number) {
@@ -57,11 +66,11 @@ loan_book::pieces loan_book::cut(loan_id number, std::uint64_t tasks, std::uint6
   auto const at = loans_.find(number);
   if (at == loans_.end()) return {};
   auto& l = at->second;
-  pieces const all{std::clamp<std::uint64_t>(tasks, 1, most), next_};
+  pieces const all{std::clamp<std::uint64_t>(tasks, 1, most), number, next_, step_};
   l.whole = false;
   l.single = tasks <= most;
   if (all.count > 1) suspects_.divide(l.origin, l.origin);
-  for (; next_ - all.others < all.count - 1; ++next_) {
+  for (std::uint64_t i = 1; i < all.count; ++i, next_ += step_) {
     auto& piece = loans_[next_] = l;
     piece.origin = next_;
     suspects_.divide(l.origin, piece.origin);
@@ -71,7 +80,7 @@ loan_book::pieces loan_book::cut(loan_id number, std::uint64_t tasks, std::uint6
 
 loan_id loan_book::lend_again(loan_id parcel, rank_id to) {
   auto l = loans_.extract(parcel);
-  l.key() = next_++;
+  l.key() = std::exchange(next_, next_ + step_);
   l.mapped().borrower = to;
   l.mapped().again = l.mapped().watched = true;
   l.mapped().waited = false;
@@ -153,8 +162,46 @@ void lender::on(rank_id from, steal::returned const& m, borrower& debts, steal_a
 
 void lender::on(rank_id from, steal::not_held const& m, borrower& debts, steal_actions& out) {
   for (auto const number : m.loans)
-    if (auto const* const l = book_.find(number, from))
+    if (auto const* const l = book_.find(number, from)) {
+      ++taken_back_;
       return_or_set_apart(number, std::nullopt, l->again, debts, out);
+    }
+}
+
+// The loan is replaced by its parts: what the leaver gives back, and what it has lent on.
+void lender::on(rank_id from, steal::bequeaths const& m, borrower& debts, steal_actions& out) {
+  auto const* const l = book_.find(m.loan, from);
+  if (l == nullptr) return out.push_back(steal::send{from, steal::revoke{m.loan}});
+  debt_id const of = l->of;
+  steal::restate stated{m.loan, of};
+  for (auto const& part : m.loans) {
+    book_.inherit(part, of);
+    ++debts.find(of)->loans;
+    stated.inherited.push_back(part.number);
+  }
+  book_.stated(m.loan);
+  out.push_back(std::move(stated));
+  out.push_back(steal::send{from, steal::heard{m.loan}});
+  for (auto const& part : m.loans)
+    if (part.borrower == config_.self)
+      absorb(from, part, of, debts, out);
+    else
+      out.push_back(steal::send{part.borrower, steal::inherits{part.number, from}});
+  if (m.work) return return_or_set_apart(m.loan, std::nullopt, m.suspect, debts, out);
+  book_.close(m.loan);
+  out.push_back(steal::take_back{m.loan, of});
+  debts.loan_paid(of, out);
+}
+
+// This rank would owe itself a part of one of its debts.
+void lender::absorb(rank_id from, steal::legacy const& own, debt_id of, borrower& debts, steal_actions& out) {
+  out.push_back(steal::send{from, steal::heard{own.number}});
+  auto const id = debts.find(from, own.number);
+  if (!id) return return_or_set_apart(own.number, std::nullopt, own.again, debts, out);
+  book_.close(own.number);
+  book_.absorb(*id, of);
+  debts.absorb(*id, of);
+  out.push_back(steal::absorb{own.number, *id, of});
 }
 
 void lender::take_back(loan_id number, borrower& debts, steal_actions& out) {
@@ -165,7 +212,6 @@ void lender::take_back(loan_id number, borrower& debts, steal_actions& out) {
 
 void lender::return_or_set_apart(loan_id number, std::optional<rank_id> lost, bool apart, borrower& debts,
                                  steal_actions& out) {
-  ++taken_back_;
   if (!apart || debts.returns()) return take_back(number, debts, out);
   book_.set_apart(number, lost);
   out.push_back(steal::set_apart{number, book_[number].of});
@@ -173,6 +219,7 @@ void lender::return_or_set_apart(loan_id number, std::optional<rank_id> lost, bo
 
 void lender::lost(rank_id rank, borrower& debts, steal_actions& out) {
   for (auto const number : book_.borrowed_by(rank)) {
+    ++taken_back_;
     return_or_set_apart(number, rank, true, debts, out);
     out.push_back(steal::send{rank, steal::revoke{number}});
   }
@@ -191,10 +238,10 @@ std::optional<blamed> lender::tick() {
                 "loan " + std::to_string(guilty->work) + " of rank " + std::to_string(config_.self)};
 }
 
-void lender::drop(debt_id of, borrower& debts, steal_actions& out) {
+void lender::drop(debt_id of, borrower& debts, steal_actions& out, bool inherited) {
   for (auto const number : book_.parts_of(of)) {
     auto const borrower = book_.close(number).borrower;
-    if (borrower) out.push_back(steal::send{*borrower, steal::revoke{number}});
+    if (borrower && !inherited) out.push_back(steal::send{*borrower, steal::revoke{number}});
     out.push_back(steal::forget{number});
   }
   debts.drop(of, out);
@@ -242,6 +289,10 @@ void lender::place_parcels(waiting_thieves& thieves, thief& search, bound_key bo
   book_.only_the_root_is_left(no_other && config_.self == config_.root);
   if (!book_.next_parcel()) return;
   if (!no_other) return thieves.remove_if([&](rank_id r) { return lend_parcel(r, search, bound, out); });
+  take_parcels(debts, out);
+}
+
+void lender::take_parcels(borrower& debts, steal_actions& out) {
   while (auto const parcel = book_.next_parcel()) {
     auto const l = book_[*parcel];
     take_back(*parcel, debts, out);

@@ -35,9 +35,20 @@ class loan_book {
   };
 
   /// `most_losses`: number of ranks lost with the same parcel before it is blamed; 0: never.
-  explicit loan_book(unsigned most_losses = 2) : suspects_(most_losses) {}
+  explicit loan_book(unsigned most_losses = 2, rank_id self = 0, rank_id ranks = 1)
+      : suspects_(most_losses),
+        step_(static_cast<loan_id>(ranks)),
+        next_(step_ + static_cast<loan_id>(self)) {}
 
   loan_id lend(rank_id to, debt_id of);
+  /// A loan of another rank is this one's now. The new lender knows no suspicion, and no progress.
+  void inherit(steal::legacy const& l, debt_id of) {
+    loans_[l.number] = {.borrower = l.borrower, .of = of, .origin = l.number, .again = l.again};
+  }
+  /// The loans made from debt `own` are parts of `of`.
+  void absorb(debt_id own, debt_id of);
+  /// The loan or parcel; null if it was taken back or is void.
+  [[nodiscard]] loan const* find(loan_id number) const;
   /// The loan, while it is open; null if it was taken back or is void.
   [[nodiscard]] loan const* find(loan_id number, rank_id borrower) const;
   [[nodiscard]] loan const& operator[](loan_id number) const { return loans_.at(number); }
@@ -52,10 +63,13 @@ class loan_book {
   void stated(loan_id number);
   /// The tasks become a parcel of this rank. `lost`: the borrower, if it was lost.
   void set_apart(loan_id number, std::optional<rank_id> lost);
-  /// Parcels that a loan is cut into: the loan itself, and others with consecutive numbers.
+  /// Parcels that a loan is cut into: the loan itself, and others.
   struct pieces {
     std::uint64_t count = 0;  ///< with the loan itself
-    loan_id others = 0;       ///< the number of the first of the others
+    loan_id itself = 0, others = 0, step = 1;
+    [[nodiscard]] loan_id operator[](std::uint64_t i) const {
+      return i == 0 ? itself : others + (i - 1) * step;
+    }
   };
   /// Cuts a loan of `tasks` tasks that was set apart into at most `most` parcels of equal size.
   pieces cut(loan_id number, std::uint64_t tasks, std::uint64_t most);
@@ -96,7 +110,8 @@ class loan_book {
 
   std::map<loan_id, loan> loans_;
   suspects<loan_id> suspects_;  // keyed by origin
-  loan_id next_ = 1;
+  loan_id step_;                // other ranks have the numbers between
+  loan_id next_;
 };
 
 struct lender_config {
@@ -114,7 +129,8 @@ struct lender_config {
 class lender {
  public:
   lender() = default;
-  explicit lender(lender_config const& config) : config_(config), book_(config.most_losses) {}
+  explicit lender(lender_config const& config)
+      : config_(config), book_(config.most_losses, config.self, config.ranks) {}
 
   /// Lends tasks of this debt.
   loan_id lend(debt_id of, steal_debt& d, rank_id to);
@@ -122,6 +138,8 @@ class lender {
   bool lend_parcel(rank_id to, thief& search, bound_key bound, steal_actions& out);
   void place_parcels(waiting_thieves& thieves, thief& search, bound_key bound, borrower& debts,
                      steal_actions& out);
+  /// This rank must have them itself.
+  void take_parcels(borrower& debts, steal_actions& out);
   /// No rank has asked for these: none is idle, or the idle ranks do not reach this one. A busy rank gets
   /// them and runs them later.
   void push_parcels(thief& search, bound_key bound, steal_actions& out);
@@ -133,6 +151,7 @@ class lender {
   void on(rank_id from, steal::worth const& m, borrower& debts, steal_actions& out);
   void on(rank_id from, steal::returned const& m, borrower& debts, steal_actions& out);
   void on(rank_id from, steal::not_held const& m, borrower& debts, steal_actions& out);
+  void on(rank_id from, steal::bequeaths const& m, borrower& debts, steal_actions& out);
   void lost(rank_id rank, borrower& debts, steal_actions& out);
   void heard(rank_id rank) { book_.heard(rank); }
   void from_outside(rank_id rank) { book_.from_outside(rank); }
@@ -140,12 +159,13 @@ class lender {
   void ask_held(steal_actions& out) const;
   /// A parcel to blame.
   [[nodiscard]] std::optional<blamed> tick();
-  /// The debt is void: neither its result nor the results of its loans are awaited.
-  void drop(debt_id of, borrower& debts, steal_actions& out);
+  /// The debt is void: neither its result nor the results of its loans are awaited. Or another rank has
+  /// `inherited` them.
+  void drop(debt_id of, borrower& debts, steal_actions& out, bool inherited = false);
   /// The call ends. `returns`: parcels are tasks of their debts again; otherwise all loans are void.
   void leave(bool returns, borrower& debts, steal_actions& out);
 
-  [[nodiscard]] std::size_t size() const { return book_.size(); }
+  [[nodiscard]] loan_book const& book() const { return book_; }
   [[nodiscard]] std::uint64_t taken_back() const { return taken_back_; }
   auto fields() const { return std::tie(book_); }
 
@@ -153,6 +173,7 @@ class lender {
   void take_back(loan_id number, borrower& debts, steal_actions& out);
   void return_or_set_apart(loan_id number, std::optional<rank_id> lost, bool apart, borrower& debts,
                            steal_actions& out);
+  void absorb(rank_id from, steal::legacy const& own, debt_id of, borrower& debts, steal_actions& out);
   void lend_again(loan_id parcel, rank_id to, thief& search, bound_key bound, steal_actions& out);
   [[nodiscard]] bool may_borrow_parcels(rank_id r, thief const& search) const;
   template <class Suits>

@@ -13,6 +13,7 @@ steal_member::steal_member(steal_member_config const& c)
       debts_(c.self, c.records),
       loans_({c.self, c.root, c.ranks, c.most_losses, c.most_parcels}),
       bounds_(c.self, c.ranks),
+      departure_(c.self),
       config_(c) {}
 
 void steal_member::begin(steal_actions& out) {
@@ -64,8 +65,17 @@ void steal_member::on(rank_id from, steal_message const& m, steal_actions& out) 
                         [&](steal::nothing const& own) { thief_.on(from, own); },
                         [&](steal::loan const& own) { on(from, own, out); },
                         [&](steal::held const& own) { debts_.on(from, own, out); },
+                        [&](steal::moves const& own) { debts_.on(from, own, out); },
+                        [&](steal::inherits const& own) { debts_.on(from, own, out); },
+                        [&](steal::heard const& own) { departure_.on(from, own); },
                         [&](steal::revoke const& own) {
                           if (auto const id = debts_.find(from, own.loan)) loans_.drop(*id, debts_, out);
+                          departure_.on(from, own, out);
+                        },
+                        [&](steal::bequeaths const& own) {
+                          loans_.on(from, own, debts_, out);
+                          for (auto const r : thief_.lost_ranks()) loans_.lost(r, debts_, out);
+                          place_parcels(out);
                         },
                         [&](steal::not_held const& own) {
                           loans_.on(from, own, debts_, out);
@@ -112,6 +122,7 @@ void steal_member::lost(rank_id rank, steal_actions& out) {
   // The rank may be alive and must not wait forever for an answer.
   if (thieves_.remove(rank)) waiting_thieves::refuse(rank, std::nullopt, out);
   for (auto const id : debts_.owed_to(rank)) loans_.drop(id, debts_, out);
+  departure_.lost(rank, out);
   loans_.lost(rank, debts_, out);
   place_parcels(out);
   turn_to_work(out);
@@ -146,7 +157,23 @@ void steal_member::spread(steal_actions& out) {
 
 // --- the end
 
+void steal_member::retire(bool does, bool idle, steal_actions& out) {
+  if (!attendance_.active()) return;
+  if (does) {
+    departure_.begin();
+  } else if (departure_.leaves()) {
+    departure_.call_off(loans_, out);
+    turn_to_work(out);
+  }
+  if (!does || !idle) return;
+  debts_.pause();
+  nothing_to_spare(out);
+  loans_.take_parcels(debts_, out);
+  departure_.hand_over(loans_, debts_, out);
+}
+
 void steal_member::leave_work(bool returns, steal_actions& out) {
+  departure_.call_off(loans_, out);
   loans_.leave(returns, debts_, out);
   debts_.leave(returns);
   thieves_.clear();

@@ -7,6 +7,7 @@
 #include "protocol/attendance.hpp"
 #include "ring_steal/role/borrower.hpp"
 #include "ring_steal/role/bounds.hpp"
+#include "ring_steal/role/departure.hpp"
 #include "ring_steal/role/lender.hpp"
 #include "ring_steal/role/message.hpp"
 #include "ring_steal/role/thief.hpp"
@@ -42,6 +43,9 @@ struct steal_member_config {
 /// is therefore a checkpoint of the whole run, whatever the age of the others. When the run ends early, debts
 /// are returned the same way, first those without outstanding loans. The root then has the result of all
 /// tasks that ran, with or without checkpoints.
+///
+/// A rank that leaves before the end hands its debts back to their lenders, and what it has lent on with them
+/// (departure). No task runs twice for that.
 ///
 /// Parcels, and loans made from them, are *suspect*: one of their tasks may end the process that
 /// runs it. The root never borrows suspect tasks. A lender runs its parcel itself only if no rank
@@ -80,6 +84,14 @@ class steal_member {
   void please_stop(steal_actions& out) { attendance_.please_stop(out); }
   /// After drain: no thread runs a task. Called again, it continues returning debts.
   void quiet(steal_actions& out);
+  /// This rank is to leave, or to stay after all. It asks for no tasks. Once it is `idle`, i.e. no thread
+  /// runs a task, it hands back what it has. Repeated.
+  void retire(bool does, bool idle, steal_actions& out);
+  /// Whether the others need nothing more of it.
+  [[nodiscard]] bool vacant() const {
+    return attendance_.active() && departure_.done() && debts_.size() == 0 && !thief_.asked();
+  }
+  [[nodiscard]] bool leaves() const { return departure_.leaves(); }
   void on(rank_id from, steal_message const& m, steal_actions& out);
   void lost(rank_id rank, steal_actions& out);
   /// Performing set_apart, the engine found `tasks` remaining tasks in this loan. Returns the parcels
@@ -94,14 +106,16 @@ class steal_member {
   [[nodiscard]] waiting_thieves const& thieves() const { return thieves_; }
   [[nodiscard]] borrower const& debts() const { return debts_; }
   [[nodiscard]] lender const& loans() const { return loans_; }
-  auto fields() const { return std::tie(thief_, thieves_, debts_, loans_, bounds_, attendance_); }
+  auto fields() const { return std::tie(thief_, thieves_, debts_, loans_, bounds_, attendance_, departure_); }
 
  private:
   void on(rank_id from, call_message const& m, steal_actions& out);
   void on(rank_id from, steal::ask const& m, steal_actions& out);
   void on(rank_id from, steal::loan const& m, steal_actions& out);
 
-  [[nodiscard]] bool hungry() const { return begun_ && !debts_.current() && attendance_.active(); }
+  [[nodiscard]] bool hungry() const {
+    return begun_ && !debts_.current() && attendance_.active() && !departure_.leaves();
+  }
   void turn_to_work(steal_actions& out);
   void place_parcels(steal_actions& out);
   void leave_work(bool returns, steal_actions& out);
@@ -112,6 +126,7 @@ class steal_member {
   borrower debts_;
   lender loans_;
   bounds bounds_;
+  departure departure_;
   steal_member_config config_;
   bool begun_ = false;
 };

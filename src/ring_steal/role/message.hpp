@@ -12,7 +12,7 @@
 
 namespace skel::role {
 
-/// A loan, by the lender's own number; never used twice.
+/// A loan, by a number that no rank uses twice. It keeps it when another rank takes the lender's place.
 using loan_id = std::uint64_t;
 
 /// A bound of the user's job as a number that grows as the bound improves. 0: none is known.
@@ -67,6 +67,33 @@ struct not_held {
 struct revoke {
   loan_id loan = 0;
 };
+/// Lender to borrower: leaves the call. The borrower says nothing more about the loan until another rank has
+/// taken it over.
+struct moves {
+  loan_id loan = 0;
+};
+/// A part of a loan that its borrower has lent on.
+struct legacy {
+  rank_id borrower = 0;
+  loan_id number = 0;
+  bool again = false;  ///< it was a parcel, or is a part of one
+};
+/// Borrower to lender: leaves the call, and hands back the loan: its own part of it, and what it has lent on.
+struct bequeaths {
+  loan_id loan = 0;
+  bool work = false;     ///< its own part has tasks
+  bool suspect = false;  ///< these may have ended a rank
+  std::vector<legacy> loans{};
+};
+/// To the borrower of a loan of rank `of`: this rank is the lender now.
+struct inherits {
+  loan_id loan = 0;
+  rank_id of = 0;
+};
+/// To a rank that leaves: what was said about this loan has arrived, and so all that came before.
+struct heard {
+  loan_id loan = 0;
+};
 /// To the root: the number of tasks that this rank has run.
 struct progress {
   std::uint64_t tasks = 0;
@@ -81,9 +108,10 @@ struct better {
 
 }  // namespace steal
 
-using steal_message = std::variant<call_message, steal::ask, steal::nothing, steal::loan, steal::paid,
-                                   steal::begins, steal::worth, steal::returned, steal::held, steal::not_held,
-                                   steal::revoke, steal::progress, steal::better>;
+using steal_message =
+    std::variant<call_message, steal::ask, steal::nothing, steal::loan, steal::paid, steal::begins,
+                 steal::worth, steal::returned, steal::held, steal::not_held, steal::revoke, steal::progress,
+                 steal::better, steal::moves, steal::bequeaths, steal::inherits, steal::heard>;
 
 template <>
 inline constexpr unsigned first_kind<steal_message> = 32;
@@ -97,7 +125,8 @@ namespace steal {
 /// - to `loan`: waiting tasks of debt `debt`; it keeps a copy under the loan's number;
 /// - to `paid`: the result of the debt, which it then forgets;
 /// - to `worth` and `returned`: the value of the debt: the partial result and the tasks that wait, run or are
-///   lent on, the latter as last stated by their borrowers. After `returned` it forgets the debt.
+///   lent on, the latter as last stated by their borrowers. After `returned` it forgets the debt;
+/// - to `bequeaths`: the value of the debt without what is lent on, then that of each loan.
 struct send {
   rank_id to = 0;
   steal_message what{};
@@ -117,9 +146,17 @@ struct lend_again {
   loan what{};
 };
 /// The current message states the value of `loan`, a part of `debt`: keep the partial result and
-/// the remaining tasks in place of the tasks that were lent.
+/// the remaining tasks in place of the tasks that were lent. Then that of each loan inherited with it.
 struct restate {
   loan_id loan = 0;
+  debt_id debt = 0;
+  std::vector<loan_id> inherited{};
+};
+/// This rank has inherited its own `loan`: the debt `own` becomes a part of `debt`, with all that runs or is
+/// lent.
+struct absorb {
+  loan_id loan = 0;
+  debt_id own = 0;
   debt_id debt = 0;
 };
 /// On the root: record the current value of debt 0 as a checkpoint of the run.
@@ -161,8 +198,8 @@ struct complete {};
 /// while the run ends early causes a second `drain`.
 using steal_action =
     std::variant<steal::send, steal::accept, steal::work, steal::settle, steal::set_apart, steal::lend_again,
-                 steal::take_back, steal::forget, steal::drop, steal::restate, steal::record, steal::complete,
-                 tell_root, drain, end, fail>;
+                 steal::take_back, steal::forget, steal::drop, steal::restate, steal::absorb, steal::record,
+                 steal::complete, tell_root, drain, end, fail>;
 using steal_actions = std::vector<steal_action>;
 
 }  // namespace skel::role
