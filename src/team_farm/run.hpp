@@ -39,7 +39,7 @@ class team_farm_run final : public farm_call<team_protocol> {
   void abandon(int because_of, std::string const& text);
   void watch_tasks(double t);
   void excuse(double seconds);
-  [[nodiscard]] static bool paused() { return false; }
+  [[nodiscard]] bool paused() const { return root_role_->paused(); }
   bool await_cancel(std::unique_lock<std::mutex>& lock);
 
   // --- source and sink

@@ -63,7 +63,12 @@ void world::hear(int from, packet& p) {
     call_roll(&role::roll_call::say_again, from);  // it has not heard of the end
   else
     roll_.heard(from);
-  if (call != nullptr) call_roll(&role::roll_call::on, from, *call);
+  bool const stops = call != nullptr && std::holds_alternative<role::please_stop>(*call);
+  if (stops && !(faults_ != nullptr && faults_->stops_at_once()))
+    tell_root_role(&role::team_root::please_stop);
+  else if (call != nullptr)
+    call_roll(&role::roll_call::on, from, *call);
+  none_begins_ = none_begins_ || stops;
   if (auto const* const e = std::get_if<team::ended>(&p.what)) {
     if (inside_[index] == e->job) inside_[index].reset();
     if (root_role_.awaits_result(from, e->job)) kept_[e->job] = p.body;
@@ -108,7 +113,6 @@ void world::hear_tick(int rank) {
 }
 
 void world::please_stop(int rank) {
-  if (rank == 0) return close({.how = status::stopped_early});
   role::team_actions list;
   at(rank).role.please_stop(list);
   perform(rank, list);
@@ -268,7 +272,7 @@ void world::tell_sunk() {
   tell_root_role(&role::team_root::sunk, faults_ != nullptr ? faults_->sunk(told_sunk_) : told_sunk_,
                  told_next_);
   if (scenario_->sink_stops_at && told_sunk_ >= *scenario_->sink_stops_at) {
-    asked_to_stop_ = true;
+    asked_to_stop_ = sink_stopped_ = true;
     close({.how = status::stopped_early});
   }
 }
@@ -337,6 +341,18 @@ void world::check_done() const {
   for (auto const& t : s.throws)
     if (!t.member && t.times > s.on_error.times && !tasks_[t.task].restored)
       require(tasks_[t.task].left_out || deaths_ + suspicions_ > 0, "a task that throws has a result");
+}
+
+// A task that has ended on its team has a result, and the sink has received it.
+void world::check_stopped_early() const {
+  if (sink_stopped_ || deaths_ > 0 || suspicions_ > 0 || overruns_ > 0) return;
+  for (auto const& [id, j] : jobs_)
+    require(j.completed.size() < j.ranks.size() || tasks_[j.what.task.first].accepted,
+            "the stop has dropped the result of a task that has ended");
+  auto const accepted = std::count_if(tasks_.begin(), tasks_.end(), [](auto const& t) { return t.accepted; });
+  require(scenario_->ordered ||
+              sink_.received == static_cast<std::uint64_t>(accepted) + scenario_->restored.size(),
+          "the stop has dropped a result on its way to the sink");
 }
 
 std::string world::waits_for() const {

@@ -101,6 +101,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   struct fault : peer_world::fault {
     /// The number of results that the root believes the sink has.
     virtual std::uint64_t sunk(std::uint64_t n) { return n; }
+    /// Whether the call ends when a rank wants that, whatever runs.
+    virtual bool stops_at_once() { return false; }
   };
   explicit world(scenario const& s, fault* f = nullptr);
   void check_end() const;
@@ -124,6 +126,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::uint64_t most_events() const override;
   [[nodiscard]] std::string waits_for() const override;
   void check_done() const override;
+  void check_stopped_early() const override;
   [[nodiscard]] bool may_fail() const override { return root_poisoned_; }
   [[nodiscard]] bool may_blame(role::outcome const& how) const override;
   [[nodiscard]] bool may_end_so(role::outcome const& how) const override;
@@ -195,7 +198,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   task_id told_next_ = 0;
   std::uint64_t told_sunk_ = 0;
   bool sink_busy_ = false;  // it has received results of which the root does not know
-  bool source_failed_ = false, sink_failed_ = false;
+  bool source_failed_ = false, sink_failed_ = false, sink_stopped_ = false;
+  bool none_begins_ = false;  // the root has heard that the run is to end early
   bool blamed_ = false, root_poisoned_ = false;
   unsigned poisoned_ = 0;
   int overruns_ = 0;

@@ -130,7 +130,7 @@ void world::check_new(job_record const& j) const {
   auto const& t = tasks_[id];
   require(j.what.task.count == 1 && id < supplied_, "a task is given that the source has not produced");
   require(!t.accepted && !t.left_out && !t.restored, "a task is given that has a result");
-  require(!roll_.stopping(), "a task is given after the stop");
+  require(!roll_.stopping() && !none_begins_, "a task is given after the stop");
   for (auto const& [other, k] : jobs_)
     require(&k == &j || k.settled || k.what.task.first != id, "a task runs on two teams");
   require(std::is_sorted(j.ranks.begin(), j.ranks.end()) &&

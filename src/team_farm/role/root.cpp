@@ -50,7 +50,16 @@ void team_root::resize_window(std::uint64_t tasks) {
 
 // The sink may still throw while results wait for it, so the run ends only when it has received all.
 void team_root::maybe_complete(team_actions& out) {
-  if (!stopped_ && tasks_.complete()) close({.tasks = tasks_.sunk()}, out);
+  if (stopped_) return;
+  if (tasks_.complete())
+    close({.tasks = tasks_.sunk()}, out);
+  else if (ends_ && jobs_.size() == 0 && tasks_.all_sunk(config_.ordered))
+    close({.how = outcome::status::stopped_early, .tasks = tasks_.sunk()}, out);
+}
+
+void team_root::please_stop(team_actions& out) {
+  ends_ = true;
+  maybe_complete(out);
 }
 
 void team_root::close(outcome how, team_actions& out) {
@@ -78,7 +87,7 @@ bool team_root::has_room(task_id id) const {
 
 void team_root::form(team_actions& out) {
   if (!ranks_.here()) return;
-  while (!stopped_) {
+  while (!stopped_ && !ends_) {
     auto const next = queue_.take(ranks_.free(), ranks_.able(), [&](task_id id) { return has_room(id); });
     if (!next) return;
     jobs_.give(next->task, next->wanted, next->size, ranks_, out);
