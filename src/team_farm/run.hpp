@@ -27,6 +27,8 @@ struct team_protocol {
 class team_farm_run final : public farm_call<team_protocol> {
  public:
   team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
+  /// In a farm over all ranks.
+  bool vacate(bool leaves) override;
 
  private:
   friend class protocol_run<team_protocol>;

@@ -93,17 +93,19 @@ struct peer_event {
     spread,     // rank a passes on a bound
     supply,     // the source produces more tasks
     sink,       // the sink receives results, or the root learns that it has
-    overrun     // the job of rank a runs for longer than it may
+    overrun,    // the job of rank a runs for longer than it may
+    retire,     // rank a is to leave the job, or stays after all
+    leave       // rank a, which the others do not need any more, ends
   };
   kind what = kind::begin;
   int a = 0, b = 0;
   std::uint64_t n = 0;
 
   [[nodiscard]] std::string describe() const {
-    static constexpr std::array names{"begin",     "deliver", "tick",   "die",    "detect",  "suspect",
-                                      "heartbeat", "stop",    "finish", "ready",  "measure", "saved",
-                                      "committed", "damage",  "rerun",  "start",  "lend",    "away",
-                                      "state",     "retry",   "spread", "supply", "sink",    "overrun"};
+    static constexpr std::array names{
+        "begin", "deliver", "tick",   "die",       "detect", "suspect", "heartbeat", "stop", "finish",
+        "ready", "measure", "saved",  "committed", "damage", "rerun",   "start",     "lend", "away",
+        "state", "retry",   "spread", "supply",    "sink",   "overrun", "retire",    "leave"};
     return std::string(names.at(static_cast<std::size_t>(what))) + "(" + std::to_string(a) + "," +
            std::to_string(b) + ")";
   }

@@ -156,7 +156,7 @@ bool peer_world<Scenario, Node, Packet, Actions>::rare(event const& e) const {
   return e.what == kind::die || e.what == kind::suspect || e.what == kind::tick ||
          e.what == kind::heartbeat || e.what == kind::detect || e.what == kind::measure ||
          e.what == kind::damage || e.what == kind::rerun || e.what == kind::away || e.what == kind::state ||
-         e.what == kind::overrun;
+         e.what == kind::overrun || e.what == kind::retire;
 }
 
 template <class Scenario, class Node, class Packet, class Actions>

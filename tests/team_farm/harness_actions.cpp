@@ -141,6 +141,7 @@ void world::check_new(job_record const& j) const {
   require(j.ranks.size() == size, "a team has the wrong size");
   for (int const r : j.ranks) {
     require(seen_alive_.at(static_cast<std::size_t>(r)), "a lost rank is in a team");
+    require(!leaves_.at(static_cast<std::size_t>(r)), "a rank that is to leave is in a new team");
     require(computes(r) || enlisted_, "the root computes while it only serves");
   }
   check_team(j);

@@ -62,6 +62,10 @@ void team_root::please_stop(team_actions& out) {
   maybe_complete(out);
 }
 
+void team_root::pause(bool on, team_actions& out) {
+  if (std::exchange(paused_, on) && !on) form(out);
+}
+
 void team_root::close(outcome how, team_actions& out) {
   stopped_ = true;
   out.push_back(role::close{std::move(how)});
@@ -87,7 +91,7 @@ bool team_root::has_room(task_id id) const {
 
 void team_root::form(team_actions& out) {
   if (!ranks_.here()) return;
-  while (!stopped_ && !ends_) {
+  while (!stopped_ && !paused()) {
     auto const next = queue_.take(ranks_.free(), ranks_.able(), [&](task_id id) { return has_room(id); });
     if (!next) return;
     jobs_.give(next->task, next->wanted, next->size, ranks_, out);
@@ -119,6 +123,12 @@ void team_root::answer(rank_id rank, team::overran const& m, team_actions& out) 
   jobs_.fail(rank, *j, m.text, ranks_, out);
 }
 
+void team_root::answer(rank_id rank, team::retires const& m, team_actions& out) {
+  ranks_.retires(rank, m.number);
+  ranks_.let_go({rank}, out);
+  form(out);
+}
+
 bool team_root::awaits_result(rank_id from, job_id id) {
   auto const* const j = jobs_.find(from, id);
   return j != nullptr && j->ranks.front() == from;
@@ -134,6 +144,7 @@ void team_root::answer(rank_id rank, team::ended const& m, team_actions& out) {
 // The task has ended on all ranks of its team, or they are lost.
 void team_root::settle(team_job j, team_actions& out) {
   ranks_.release(j.ranks);
+  ranks_.let_go(j.ranks, out);
   bool const cancelled = tasks_.recorded().contains(j.task);
   if (j.has_result && !j.failed() && !stopped_ && !cancelled) {
     tasks_.record({j.task, 1, 1});
