@@ -31,7 +31,7 @@ void retirement::on_control(int from, std::span<std::byte const> body) {
       break;
     case leaves:
       leaving_.insert(from);
-      if (wires_.rank() == 0 && !said_) send(from, heard);
+      if (wires_.rank() != 0 || !said_) send(from, heard);
       break;
     case stays:
       leaving_.erase(from);
@@ -87,7 +87,8 @@ void retirement::step(bool between) {
 
 void retirement::leave() {
   say(leaves);
-  if (wires_.rank() != 0) unheard_.insert(0);
+  for (int r = 0; r < wires_.size(); ++r)
+    if (r != wires_.rank()) unheard_.insert(r);
   int const to = heir();
   if (to == wires_.size() || memory == nullptr) return;
   transport::packet p;

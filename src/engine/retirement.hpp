@@ -13,9 +13,9 @@
 namespace skel::detail {
 
 /// The rank hands back what it has (run::vacate) and tells the others that it leaves, so that its end is no
-/// fault. The lowest other rank that stays gets what it remembers. Once this rank and rank 0 have heard that,
-/// and so all that came before, its calls end like those of a view that is over. Rank 0 does not answer while
-/// it leaves itself, so one rank stays. Requires the engine's lock, except for want() and wanted().
+/// fault. The lowest other rank that stays gets what it remembers. Once all ranks have heard that, and so all
+/// that came before, its calls end like those of a view that is over. Rank 0 does not answer while it leaves
+/// itself, so one rank stays. Requires the engine's lock, except for want() and wanted().
 class retirement {
  public:
   retirement(call_table& calls, wires& w, farewell& end) : calls_(calls), wires_(w), farewell_(end) {}
@@ -50,7 +50,7 @@ class retirement {
   farewell& farewell_;
   std::atomic<bool> wanted_{false};
   std::set<int> leaving_;
-  std::set<int> unheard_;   // ranks that must hear that this one leaves
+  std::set<int> unheard_;   // ranks that have not heard that this one leaves
   bool said_ = false;       // that it leaves
   bool explained_ = false;  // why it stays
   bool done_ = false;
