@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "catch.hpp"
 #include "disks/store_of_three.hpp"
 #include "skel/skel.hpp"
+#include "slices.hpp"
 
 namespace retirement_test {
 
@@ -220,6 +222,40 @@ TEST_CASE("ranks retire from a farm on teams: no task runs twice, and the root k
       CHECK(lost == 1);
       CHECK(after == 0);
     }
+}
+
+TEST_CASE("a rank retires from a group that it does not lead: no piece is processed twice") {
+  constexpr std::uint64_t units = 40;
+  int retired = 0;
+  for (unsigned const size : {2, 4})
+    for (int const leaver : {1, 2, 3}) {
+      CAPTURE(size, leaver);
+      std::atomic<int> reads{0}, processed{0};
+      groups::slices what;
+      what.process_time = std::chrono::milliseconds(2);
+      what.reads = &reads;
+      what.processed = &processed;
+      groups::written out;
+      job j(4);
+      j.run([&](skel::context& ctx, int rank) {
+        std::jthread asks;
+        if (rank == leaver)
+          asks = std::jthread([&](std::stop_token const& stop) {
+            while (processed < 20 && !stop.stop_requested())
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            ctx.retire();
+          });
+        skel::multi_host_options options;
+        options.group_size = size;
+        skel::multi_host(ctx, units, what, std::ref(out), options);
+      });
+      int pieces = 0;
+      for (std::uint64_t n = 0; n < units; ++n) pieces += static_cast<int>(what.pieces(n));
+      CHECK(out.text == what.expected(units));
+      CHECK(processed == pieces);
+      retired += j.retired;
+    }
+  CHECK(retired >= 3);  // the others lead
 }
 
 TEST_CASE("a rank retires between two calls, and from a call that must end first") {
