@@ -214,12 +214,12 @@ class context {
   /// Whether request_stop() was called on this rank.
   [[nodiscard]] bool stop_requested() const noexcept;
 
-  /// This rank leaves the job before the others, because its host is needed elsewhere. In a farm or a
-  /// ring_steal over all ranks it ends the tasks that it runs, hands back the others, and its process ends;
-  /// no task is lost or runs twice. Other calls run to their end first, and a ring_steal of the root. Without
-  /// the root the others begin the body again, as after its loss (docs/how-to/retire.md). A rank that cannot
-  /// leave says so in one line on standard error: the last one, and those that mpiexec would end the job with
-  /// (use skel-mpiexec). May be called from any thread.
+  /// This rank leaves the job before the others, because its host is needed elsewhere. It ends the tasks that
+  /// it runs, hands back the others, and its process ends; no task is lost or runs twice. From some calls it
+  /// leaves only at their end, with a checkpoint, or if it is not the root (docs/how-to/retire.md). Without
+  /// the root the others begin the body again, as after its loss. A rank that cannot leave says so in one
+  /// line on standard error: the last one, and those that mpiexec would end the job with (use skel-mpiexec).
+  /// May be called from any thread.
   void retire() noexcept;
 
   /// On the root: removes and returns the spans of all ranks in all runs since the previous call.

@@ -6,6 +6,7 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
@@ -105,6 +106,14 @@ void bsp_run::on_tick(double t) {
   if (std::exchange(moved_, false)) last_moved_ = t;
   poll_store();
   protocol_run::on_tick(t);
+}
+
+// The others wait for the end of this rank, which therefore must not wait for another call.
+bool bsp_run::vacate(bool leaves) {
+  if (over_ || !store_ || !work_.splits() || !context_access::is_observed(entry_.ctx)) return false;
+  bool const alone = engine_.calls().runs().size() == 1;
+  tell(member_, &member::retire, leaves && alone);
+  return alone && member_.vacant();
 }
 
 // --- actions

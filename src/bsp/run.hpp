@@ -40,6 +40,8 @@ class bsp_run final : public protocol_run<bsp_protocol> {
 
   void on_lost(int rank, bool killed) override;
   void on_tick(double t) override;
+  /// In a call of all ranks with checkpoints, if it is the only one.
+  bool vacate(bool leaves) override;
   [[nodiscard]] std::string state() const override;
   /// Call after execute(), with its report.
   void close_store(report& r);

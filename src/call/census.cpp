@@ -87,6 +87,7 @@ class census_run final : public protocol_run<census_protocol> {
       text += detail::format("; not in this call: ranks [{}]", detail::join(missing, " "));
     return text + waits_to_stop();
   }
+  [[nodiscard]] bool may_retire_before() const override { return !census_.is_needed; }
   [[nodiscard]] std::vector<statement_of_rank> take_heard() { return std::move(heard_); }
 
  private:

@@ -27,7 +27,8 @@ struct census {
   /// ranks that made one before they were lost, or live, in the order of ranks. If it returns an outcome, the
   /// call fails with that on all ranks. Must not throw.
   std::function<std::optional<role::outcome>(std::vector<statement_of_rank> const&)> verdict{};
-  bool all_hear = false;  ///< all ranks receive every statement
+  bool all_hear = false;   ///< all ranks receive every statement
+  bool is_needed = false;  ///< what a rank states cannot be made again: it does not retire before it has
 };
 
 /// Collective, a call of its own. Returns all statements if `all_hear` is true.

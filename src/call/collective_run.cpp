@@ -89,7 +89,7 @@ void collective_run::throw_if_left() {
 void collective_run::open() {
   auto lock = engine_.driver().lock_for_call();
   bool const nested = engine_.calls().is_nested(entry_.key.context);
-  if (!nested) engine_.retire(lock);
+  if (!nested && may_retire_before()) engine_.retire(lock);
   engine_.farewell().throw_if_peer_failed();
   measures_.start();
   if (may_remember()) std::ignore = in_attempts();  // counts the call

@@ -83,6 +83,8 @@ class collective_run : public run {
   virtual void rest(std::unique_lock<std::mutex>& lock, double seconds) {
     engine_.driver().rest(lock, seconds);
   }
+  /// Whether a rank that is to leave the job does so before the call.
+  [[nodiscard]] virtual bool may_retire_before() const { return true; }
   /// The whole run must end early. Called once.
   virtual void please_stop() = 0;
   /// On the root: the run fails on all ranks.

@@ -103,7 +103,9 @@ void gather_all(context& ctx, std::optional<part_of_rank> const& mine, std::stri
           return outcome{.how = outcome::status::task_failed, .task = i, .rank = ctx.rank(), .text = *bad};
     return std::nullopt;
   };
-  take_census(ctx, {.skeleton = "gather", .types = types, .verdict = verdict}, statement_of(mine, pack_mine));
+  bool const needed = lost != nullptr;
+  take_census(ctx, {.skeleton = "gather", .types = types, .verdict = verdict, .is_needed = needed},
+              statement_of(mine, pack_mine));
 }
 
 }  // namespace

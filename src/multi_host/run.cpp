@@ -7,6 +7,7 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "engine/remembered_results.hpp"
 
 namespace skel::detail {
@@ -129,6 +130,12 @@ void group_run::route(int from, group_message const& m, group_cargo& /*with*/, a
 }
 
 // --- events
+
+bool group_run::vacate(bool leaves) {
+  if (over_ || is_root() || !context_access::is_observed(entry_.ctx)) return false;
+  tell(member_, &member::retire, leaves);
+  return member_.vacant();
+}
 
 // The root's watchdog learns that this rank makes progress.
 void group_run::on_tick(double t) {

@@ -35,6 +35,8 @@ class group_run final : public protocol_run<group_protocol> {
   group_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options);
 
   void on_tick(double t) override;
+  /// In a call of all ranks: a rank other than the root that leads no group.
+  bool vacate(bool leaves) override;
   /// On the root: drains the sink.
   void idle_work() override;
   [[nodiscard]] bool idle_work_takes_long() const override { return is_root(); }

@@ -51,6 +51,18 @@ void team_farm_run::begin(std::unique_lock<std::mutex>& lock) {
   tell(member_, &member::begin);
 }
 
+// The next root knows only the results that the checkpoint of this one has.
+bool team_farm_run::vacate(bool leaves) {
+  if (over_ || !context_access::is_observed(entry_.ctx)) return false;
+  if (!is_root()) {
+    tell(member_, &member::retire, leaves);
+    return member_.vacant();
+  }
+  if (!sink_.saves()) return false;
+  tell(*root_role_, &root_role::pause, leaves);
+  return root_role_->running() == 0;
+}
+
 // --- the compute thread
 
 bool team_farm_run::find_work(unsigned /*thread*/) { return todo_.has_value(); }

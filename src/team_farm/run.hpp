@@ -27,6 +27,8 @@ struct team_protocol {
 class team_farm_run final : public farm_call<team_protocol> {
  public:
   team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
+  /// In a farm over all ranks.
+  bool vacate(bool leaves) override;
 
  private:
   friend class protocol_run<team_protocol>;
@@ -39,7 +41,7 @@ class team_farm_run final : public farm_call<team_protocol> {
   void abandon(int because_of, std::string const& text);
   void watch_tasks(double t);
   void excuse(double seconds);
-  [[nodiscard]] static bool paused() { return false; }
+  [[nodiscard]] bool paused() const { return root_role_->paused(); }
   bool await_cancel(std::unique_lock<std::mutex>& lock);
 
   // --- source and sink

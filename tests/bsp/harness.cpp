@@ -167,6 +167,8 @@ void world::add_own(int rank, std::vector<event>& all) const {
     all.push_back({kind::saved, rank, 0, 0});
     if (full_disks_ < s.full_disks) all.push_back({kind::saved, rank, 0, 1});
   }
+  if (rank != 0 && retirements_ < s.retirements) all.push_back({kind::retire, rank});
+  if (n.retires && n.role.vacant() && root_heard_all(rank)) all.push_back({kind::leave, rank});
   if (rank != 0) return;
   if (committing_ && !s.commits_hang) {
     all.push_back({kind::committed, 0, 0, 0});
@@ -194,6 +196,11 @@ void world::apply_own(event const& e) {
     finish(e.a);
   } else if (e.what == kind::saved) {
     write(e.a, e.n == 0);
+  } else if (e.what == kind::retire) {
+    retire(e.a);
+  } else if (e.what == kind::leave) {
+    ++left_;
+    leave(e.a);
   } else if (e.what == kind::committed) {
     end_commit(e.n);
   } else if (e.what == kind::damage) {
@@ -404,6 +411,15 @@ void world::load(int rank, restore const& r, role::bsp_actions& list) {
   n.role.restored(r.epoch, n.state.step, neighbours_of(r.place, r.members), list);
 }
 
+void world::retire(int rank) {
+  auto& n = at(rank);
+  ++retirements_;
+  n.retires = !n.retires;
+  role::bsp_actions list;
+  n.role.retire(n.retires, list);
+  perform(rank, list);
+}
+
 // --- the store
 
 void world::write(int rank, bool well) {
@@ -507,6 +523,11 @@ void world::check_done() const {
   }
   require(at(0).result == all, "the result differs from a sequential program's");
   require(at(0).how->tasks == s.rounds + 2, "the number of supersteps is wrong");
+  // Time ends the wait of the others. Neighbours may be far before they hear of it, here also the root
+  // itself.
+  bool const trouble = deaths_ + suspicions_ + reruns_ + damages_ + lost_commits_ + full_disks_ > 0;
+  require(trouble || s.neighbours || s.every == 0 || ticks_ > 10 || root_steps_ <= s.rounds + 2 + left_,
+          "supersteps are repeated for a rank that leaves");
 }
 
 }  // namespace bsp_harness

@@ -45,6 +45,7 @@ struct scenario : harness_common::peer_scenario {
   int lost_commits = 0;       // number of commits that fail
   int damages = 0;            // number of written parts that become unreadable
   int reruns = 0;             // how often the whole job is killed and another one resumes
+  int retirements = 0;        // how often a rank is to leave, or stays after all
   bool commits_hang = false;  // no commit ever ends
   unsigned max_losses = 3;    // losses in one superstep that blame it
   // The rank with the last cell dies in this superstep, unless it is the root; ~0: while it restores.
@@ -94,6 +95,7 @@ struct job {
 struct node : harness_common::peer_node {
   role::bsp_member role;
   role::bsp_root root;  // used by the root only
+  bool retires = false;
   part state;
   std::map<std::pair<std::uint64_t, std::uint64_t>, letters> kept;  // by epoch and superstep
   std::vector<letter> outgoing;                                     // letters of the last computed superstep
@@ -120,6 +122,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::uint64_t commits() const { return commits_; }
   [[nodiscard]] std::uint64_t fallen_back() const { return fallen_back_; }
   [[nodiscard]] std::uint64_t resumed() const { return resumed_; }
+  /// Number of ranks that have retired.
+  [[nodiscard]] std::uint64_t left() const { return left_; }
   [[nodiscard]] bool refused() const { return refused_; }
   [[nodiscard]] bool blamed() const { return blamed_.has_value(); }
   [[nodiscard]] std::optional<std::uint64_t> blamed_superstep() const { return blamed_; }
@@ -193,6 +197,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const;
   /// Returns whether this rank asks for another superstep; one rank does until the last superstep.
   [[nodiscard]] bool mix(node& n, compute const& c, job const& j);
+  void retire(int rank);
   void load(int rank, restore const& r, role::bsp_actions& list);
   void write(int rank, bool well);
   void end_commit(std::uint64_t how);
@@ -205,7 +210,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::set<std::uint64_t> ever_whole_;
   std::optional<role::bsp_generation> committing_;
   std::uint64_t last_committed_ = 0;
-  int full_disks_ = 0, lost_commits_ = 0, damages_ = 0, reruns_ = 0;
+  int full_disks_ = 0, lost_commits_ = 0, damages_ = 0, reruns_ = 0, retirements_ = 0;
 
   // A second record of the root's input, to check its decisions.
   std::vector<role::bsp_generation> known_;
@@ -238,7 +243,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::map<std::pair<std::uint64_t, int>, values> last_cells_;  // after the last superstep, by epoch and rank
   std::map<int, std::uint64_t> poisoned_in_;  // by rank: the epoch in which the poison killed it
 
-  std::uint64_t again_ = 0, commits_ = 0, fallen_back_ = 0, resumed_ = 0;
+  std::uint64_t again_ = 0, commits_ = 0, left_ = 0, fallen_back_ = 0, resumed_ = 0;
 };
 
 using fault = world::fault;
@@ -248,6 +253,8 @@ using fault = world::fault;
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
 /// A scenario in which checkpoints complete and jobs are killed.
 [[nodiscard]] scenario rerun_scenario(std::uint64_t seed);
+/// A scenario in which ranks retire, without other trouble.
+[[nodiscard]] scenario retirement_scenario(std::uint64_t seed);
 /// A scenario with a superstep or a restore that kills its ranks. Odd seeds add other failures.
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
 /// Runs the scenario. Throws `violation` with the seed that replays it.

@@ -320,11 +320,18 @@ void world::expect_blame(role::outcome const& b) const {
 // --- state hash
 
 void node::add_to(role::digest& d) const {
-  d.add(role).add(root).add(state).add(kept).add(jobs).add(running).add(writing);
+  d.add(role).add(root).add(retires).add(state).add(kept).add(jobs).add(running).add(writing);
 }
 
 void world::add_to(role::digest& d) const {
-  d.add(store_).add(full_disks_).add(lost_commits_).add(damages_).add(reruns_).add(nodes_.size());
+  d.add(store_)
+      .add(full_disks_)
+      .add(lost_commits_)
+      .add(damages_)
+      .add(reruns_)
+      .add(nodes_.size())
+      .add(retirements_)
+      .add(left_);
   d.add(known_).add(committing_).add(announced_).add(waited_).add(gone_.size()).add(moved_);
   d.add(open_).add(opened_at_).add(stop_heard_).add(saved_for_stop_).add(saves_.size()).add(told_.size());
   d.add(told_of_).add(losses_).add(uncounted_).add(unheard_).add(save_at_).add(counted_).add(first_);

@@ -52,7 +52,8 @@ void blame_in_epoch(mutation& m, std::uint64_t epoch) {
   };
 }
 
-constexpr std::uint64_t poison = 3000000019;  // the first seed for poison_scenario()
+constexpr std::uint64_t poison = 3000000019;      // the first seed for poison_scenario()
+constexpr std::uint64_t retirement = 4000000007;  // and for retirement_scenario()
 
 std::vector<named_fault<mutation>> const faults{
     // Actions of a member.
@@ -219,6 +220,28 @@ std::vector<named_fault<mutation>> const faults{
     {"a rank that makes another call is not noticed",
      [](auto& m) { change<role::hello>(m, [](auto& h) { h.call_hash = 42; }); }},
     {"the outcome differs", [](auto& m) { tell_another_outcome(m); }},
+    // Ranks that leave.
+    {"members do not wait for a rank that leaves", [](auto& m) { never<act::hold>(m); }, retirement},
+    {"members wait for a rank that stays",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         auto const* const h = as<act::hold>(what);
+         return h == nullptr || h->generation != 0;
+       };
+     },
+     retirement},
+    {"members wait for a store that hangs", [](auto& m) { never<act::holds>(m); }, retirement},
+    {"a rank may leave before its checkpoint is there",
+     [](auto& m) {
+       m.wanted = [](auto& list) {
+         for (std::size_t i = 0, n = list.size(); i < n; ++i) {
+           auto const* const s = std::get_if<act::send>(&list[i]);
+           auto const* const h = s == nullptr ? nullptr : std::get_if<act::hold>(&s->what);
+           if (h != nullptr && h->generation != 0) list.push_back(act::send{s->to, act::released{1}});
+         }
+       };
+     },
+     retirement},
     // Time and losses.
     {"losses are not noticed",
      [](auto& m) {
@@ -232,10 +255,11 @@ std::vector<named_fault<mutation>> const faults{
 
 TEST_CASE("every deliberate fault of bsp is caught") {
   check_all_are_caught<mutation>(faults, [](std::uint64_t seed, mutation& m) {
-    auto const s = seed >= poison  ? bsp_harness::poison_scenario(seed)
-                   : seed % 3 == 0 ? bsp_harness::random_scenario(seed)
-                   : seed % 3 == 1 ? bsp_harness::death_scenario(seed)
-                                   : bsp_harness::rerun_scenario(seed);
+    auto const s = seed >= retirement ? bsp_harness::retirement_scenario(seed)
+                   : seed >= poison   ? bsp_harness::poison_scenario(seed)
+                   : seed % 3 == 0    ? bsp_harness::random_scenario(seed)
+                   : seed % 3 == 1    ? bsp_harness::death_scenario(seed)
+                                      : bsp_harness::rerun_scenario(seed);
     bsp_harness::run(s, &m);
   });
 }

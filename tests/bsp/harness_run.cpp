@@ -17,6 +17,7 @@ std::string scenario::describe() const {
   add(lost_commits, "lost commits");
   add(damages, "damaged parts");
   add(reruns, "further jobs");
+  add(retirements, "retirements");
   if (commits_hang) text += ", commits hang";
   if (poison && *poison == restoring) text += ", restoring kills";
   if (poison && *poison != restoring) text += ", superstep " + std::to_string(*poison) + " kills";
@@ -43,7 +44,10 @@ scenario draw(std::uint64_t seed, bool must_die) {
     s.sends = static_cast<pattern>(below(3));
     s.neighbours = below(2) == 0;
   };
-  return harness_common::draw_scenario<scenario>(seed, must_die, own, 5, 400);
+  auto s = harness_common::draw_scenario<scenario>(seed, must_die, own, 5, 400);
+  std::mt19937_64 dice(seed * 3 + 5);
+  if (dice() % 2 == 0 && s.splits && s.every > 0) s.retirements = 1 + static_cast<int>(dice() % 5);
+  return s;
 }
 
 }  // namespace
@@ -72,6 +76,20 @@ scenario rerun_scenario(std::uint64_t seed) {
   return s;
 }
 
+scenario retirement_scenario(std::uint64_t seed) {
+  auto s = draw(seed, false);
+  s.ranks = std::max(s.ranks, 2);
+  s.rounds = 3 + seed % 6;
+  s.splits = true;
+  s.every = 1 + seed % 4 * 5;
+  s.retirements = 1 + static_cast<int>(seed % 4);
+  s.deaths = s.suspicions = s.full_disks = s.lost_commits = s.damages = s.reruns = 0;
+  s.failing.reset();
+  s.other_call.reset();
+  s.stops_early = false;
+  return s;
+}
+
 scenario poison_scenario(std::uint64_t seed) {
   auto s = draw(seed, false);
   s.ranks = 5 + static_cast<int>(seed % 4);
@@ -82,6 +100,7 @@ scenario poison_scenario(std::uint64_t seed) {
   s.stops_early = false;
   s.reruns = 0;
   s.commits_hang = false;  // each loss would wait for a commit
+  s.retirements = 0;
   if (seed % 2 != 0) return s;
   s.deaths = s.suspicions = 0;
   s.damages = 0;

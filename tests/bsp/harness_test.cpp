@@ -2,6 +2,7 @@
 #include "harness.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "catch.hpp"
@@ -51,6 +52,24 @@ TEST_CASE("supersteps survive the death of any ranks but the root", "[deaths]") 
 TEST_CASE("jobs resume from the store after a whole job is killed", "[reruns]") {
   harness_common::try_many("reruns", bsp_harness::rerun_scenario, 2000000011,
                            harness_common::runs_wanted(6000));
+}
+
+TEST_CASE("ranks that retire repeat hardly any superstep", "[retire]") {
+  std::uint64_t left = 0, again = 0;
+  for (std::uint64_t seed = 1, runs = harness_common::runs_wanted(6000); seed <= runs; ++seed) {
+    auto const s = bsp_harness::retirement_scenario(seed);
+    INFO(s.describe());
+    bsp_harness::world w(s);
+    std::mt19937_64 dice(seed);
+    for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) w.step(dice);
+    w.settle(dice);
+    w.check_end();
+    left += w.left();
+    again += w.again();
+  }
+  std::printf("%llu ranks retire, %llu epochs for them\n", static_cast<unsigned long long>(left),
+              static_cast<unsigned long long>(again));
+  CHECK(left > 100);
 }
 
 TEST_CASE("killed jobs do commit, resume, fall back and refuse") {
@@ -136,6 +155,7 @@ TEST_CASE("small jobs in every order of events", "[exhaustive]") {
     std::uint64_t ticks;
     bsp_harness::pattern sends = bsp_harness::pattern::all;
     bool neighbours = false;
+    int retirements = 0;
   };
   std::vector<small> const all{
       {"1 rank, checkpoints, another job", 1, 1, 1, true, 0, 0, 0, 1, 0, 0, 0},
@@ -165,6 +185,14 @@ TEST_CASE("small jobs in every order of events", "[exhaustive]") {
        true},
       {"4 neighbours, a changing pattern", 4, 2, 0, true, 0, 0, 0, 0, 0, 0, 0, bsp_harness::pattern::changing,
        true},
+      {"2 ranks, checkpoints, a rank retires", 2, 2, 2, true, 0, 0, 0, 0, 0, 0, 0, bsp_harness::pattern::all,
+       false, 1},
+      {"3 ranks, checkpoints, a rank retires, or not", 3, 1, 9, true, 0, 0, 0, 0, 0, 0, 0,
+       bsp_harness::pattern::ring, false, 2},
+      {"2 ranks, checkpoints, a lost commit, a rank retires", 2, 2, 9, true, 0, 1, 0, 0, 0, 0, 0,
+       bsp_harness::pattern::all, false, 1},
+      {"3 neighbours, checkpoints, a rank retires", 3, 2, 9, true, 0, 0, 0, 0, 0, 0, 0,
+       bsp_harness::pattern::ring, true, 1},
   };
   bool const patient = std::getenv("SKEL_LONG") != nullptr;
   for (auto const& x : all) {
@@ -182,6 +210,7 @@ TEST_CASE("small jobs in every order of events", "[exhaustive]") {
     s.reruns = x.reruns;
     s.deaths = x.deaths;
     s.suspicions = x.suspicions;
+    s.retirements = x.retirements;
     auto const found = harness_common::explore(bsp_harness::world(s), x.ticks,
                                                patient ? 5000000 : test::fewer_if_slow(30000));
     found.print(x.name);

@@ -4,13 +4,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <thread>
 #include <tuple>
 #include <vector>
 
 #include "attempts.hpp"
 #include "catch.hpp"
+#include "disks/store_of_three.hpp"
 #include "skel/skel.hpp"
+#include "slices.hpp"
 
 namespace retirement_test {
 
@@ -240,6 +243,81 @@ TEST_CASE("ranks retire in the middle of a ring_steal: no task runs twice") {
         CHECK(report.tasks_handed_out_again == 0);
         CHECK(report.lost_ranks.size() == leavers.size());
       }
+}
+
+TEST_CASE("ranks retire from a farm on teams: no task runs twice, and the root keeps what it has saved") {
+  for (int const leaver : {2, 3, 0})
+    for (int const size : {1, 2, 4}) {
+      CAPTURE(leaver, size);
+      bool const saves = leaver == 0;
+      test::store_of_three const where;
+      job j(4);
+      std::array<std::atomic<int>, 60> runs{};
+      std::atomic<std::uint64_t> heard{0}, total{0};
+      std::atomic<int> lost{0}, after{0};
+      j.run([&](skel::context& ctx, int rank) {
+        std::uint64_t sum = 0;
+        std::jthread asks;
+        if (rank == leaver && ctx.attempt() == 1)
+          asks = std::jthread([&](std::stop_token const& stop) {
+            while (heard < 10 && !stop.stop_requested())
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            ctx.retire();
+          });
+        skel::farm_options options{.task = {.team_size = size}};
+        if (saves) options.checkpoint = where.options(false);
+        if (saves) options.checkpoint->every_seconds = 1000;  // only when the root leaves
+        auto const f = [&](skel::context& team, std::uint64_t i) {
+          if (team.is_root()) ++runs[i];
+          if (heard >= 55 && rank == leaver) ++after;
+          std::this_thread::sleep_for(std::chrono::milliseconds(4));
+          return skel::broadcast(team, skel::on_root([&] { return value_of(i); })).value.value_or(0);
+        };
+        auto const [report] = skel::farm(
+            ctx, skel::indices(runs.size()), f, skel::schedule::adaptive{},
+            [&](skel::task_id, std::uint64_t x) { sum += x, ++heard; }, options);
+        if (ctx.is_root()) total = sum, lost = static_cast<int>(report.losses.size());
+      });
+      CHECK(total == sum_of(runs.size()));
+      CHECK(std::ranges::all_of(runs, [](int n) { return n == 1; }));
+      CHECK(j.retired == 1);
+      CHECK(lost == 1);
+      CHECK(after == 0);
+    }
+}
+
+TEST_CASE("a rank retires from a group that it does not lead: no piece is processed twice") {
+  constexpr std::uint64_t units = 40;
+  int retired = 0;
+  for (unsigned const size : {2, 4})
+    for (int const leaver : {1, 2, 3}) {
+      CAPTURE(size, leaver);
+      std::atomic<int> reads{0}, processed{0};
+      groups::slices what;
+      what.process_time = std::chrono::milliseconds(2);
+      what.reads = &reads;
+      what.processed = &processed;
+      groups::written out;
+      job j(4);
+      j.run([&](skel::context& ctx, int rank) {
+        std::jthread asks;
+        if (rank == leaver)
+          asks = std::jthread([&](std::stop_token const& stop) {
+            while (processed < 20 && !stop.stop_requested())
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            ctx.retire();
+          });
+        skel::multi_host_options options;
+        options.group_size = size;
+        skel::multi_host(ctx, units, what, std::ref(out), options);
+      });
+      int pieces = 0;
+      for (std::uint64_t n = 0; n < units; ++n) pieces += static_cast<int>(what.pieces(n));
+      CHECK(out.text == what.expected(units));
+      CHECK(processed == pieces);
+      retired += j.retired;
+    }
+  CHECK(retired >= 3);  // the others lead
 }
 
 TEST_CASE("a rank retires between two calls, and from a call that must end first") {

@@ -81,9 +81,13 @@ farm_message any_message(std::mt19937_64& dice) {
 
 team_message any_team_message(std::mt19937_64& dice) {
   auto const rank = static_cast<int>(dice() % 4096);
-  switch (dice() % 5) {
+  switch (dice() % 7) {
     case 0:
       return role::call_message(role::hello{dice(), dice() % 99, any_power(dice)});
+    case 5:
+      return team::retires{any_number(dice)};
+    case 6:
+      return team::released{any_number(dice)};
     case 1:
       return team::run{any_number(dice), {any_number(dice) >> 8, 1, 1}, any_number(dice), any_ranges(dice)};
     case 2:

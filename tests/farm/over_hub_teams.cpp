@@ -230,9 +230,11 @@ TEST_CASE("a stop of the job lets calls inside tasks finish: a part of a result 
     CAPTURE(size);
     hub::job job(4);
     std::atomic<int> wrong = 0;
+    std::atomic<std::uint64_t> begun = 0;
     std::uint64_t seen = 0;
     auto const report = job.run_well([&](skel::context& ctx) {
       auto const f = [&](skel::context& team, std::uint64_t i) {
+        if (team.is_root()) ++begun;
         auto const step = [&](std::uint64_t k) {
           if (i == 12 && k == 5) ctx.request_stop();  // the root has the results of others
           std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -250,6 +252,8 @@ TEST_CASE("a stop of the job lets calls inside tasks finish: a part of a result 
     });
     CHECK(wrong == 0);
     CHECK(seen > 0);
+    CHECK(seen == begun);  // the results of tasks that run when the stop comes count
+    CHECK(report.tasks == seen);
     CHECK(report.stopped_early);
   }
 }

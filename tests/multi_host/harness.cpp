@@ -28,7 +28,12 @@ world::world(scenario const& s, fault* f) : peer_world(s, f) {
 
 void world::apply_own(event const& e) {
   role::group_actions list;
-  if (e.what == kind::finish) {
+  if (e.what == kind::retire) {
+    retire(e.a);
+  } else if (e.what == kind::leave) {
+    ++left_;
+    leave(e.a);
+  } else if (e.what == kind::finish) {
     finish(e.a, e.b);
   } else if (e.what == kind::ready) {
     auto& n = at(e.a);
@@ -98,11 +103,28 @@ void world::finish(int rank, int which) {
       for (auto p = j.pieces.first; p < j.pieces.first + j.pieces.count; ++p)
         n.done.insert({{term, j.pieces.unit, p}, result_of(cuts.at(p - n.first_of.at(j.id)))});
     }
+    for (auto p = j.pieces.first; p < j.pieces.first + j.pieces.count; ++p) ++runs_[{j.pieces.unit, p}];
     n.worker.finished(j.id, j.pieces, j.pieces.count, list);
   } else {
     n.host.delivered(j.term, j.pieces.unit, list);
   }
   perform(rank, list);
+}
+
+void world::retire(int rank) {
+  auto& n = at(rank);
+  ++retirements_;
+  n.retires = !n.retires;
+  role::group_actions list;
+  n.worker.retire(n.retires, list);
+  perform(rank, list);
+}
+
+// What the rank has said, as the engine makes sure.
+bool world::all_heard(int rank) const {
+  for (int to = 0; to < scenario_->ranks; ++to)
+    if (at(to).alive && (!under_way(rank, to).empty() || lost_[wire(to, rank)])) return false;
+  return true;
 }
 
 bool world::is_deadly(job const& j) const {
@@ -184,6 +206,8 @@ void world::add_own(int rank, std::vector<event>& all) const {
   auto const& n = at(rank);
   if (rank == 0 && root_role_.on_trial() && n.carried)
     all.push_back({kind::measure, 0, 0, 1 + s.seed % static_cast<std::uint64_t>(s.ranks)});
+  if (rank != 0 && retirements_ < s.retirements) all.push_back({kind::retire, rank});
+  if (n.retires && n.worker.vacant() && all_heard(rank)) all.push_back({kind::leave, rank});
   for (int j = 0; j < static_cast<int>(n.running.size()); ++j) {
     all.push_back({kind::finish, rank, j});
     auto const& x = n.running[static_cast<std::size_t>(j)];
@@ -219,7 +243,8 @@ void world::check_no_orphan() const {
   bool const sound =
       std::none_of(lost_.begin(), lost_.end(), [](bool l) { return l; }) && deaths_ == 0 && suspicions_ == 0;
   bool const all_begun = std::all_of(nodes_.begin(), nodes_.end(), [](node const& n) { return n.begun; });
-  if (!wires_.empty() || !sound || !all_begun || !s.reassigns || root_role_.on_trial()) return;
+  if (!wires_.empty() || !sound || retirements_ > 0 || !all_begun || !s.reassigns || root_role_.on_trial())
+    return;
   bool const work = std::any_of(nodes_.begin(), nodes_.end(), [](node const& n) {
     return n.host.active() && n.carried && *n.carried + 2 < n.share_end;
   });
@@ -241,6 +266,9 @@ void world::record(std::uint64_t unit, results const& cargo) {
 void world::check_done() const {
   require(sunk_.size() == scenario_->units, "units are missing at the end");
   require(started_ || scenario_->units == 0, "the clock never started");
+  bool const sound = deaths_ + suspicions_ == 0 && scenario_->group_size != 0;
+  for (auto const& [piece, runs] : runs_)
+    require(!sound || runs == 1, "a piece is processed twice, though no rank was lost");
   bool const escaped =
       scenario_->deadly_piece
           ? scenario_->deadly_piece->piece >= scenario_->pieces(scenario_->deadly_piece->unit)
@@ -260,6 +288,7 @@ void node::add_to(role::digest& d) const {
           .add(j.ready);
     d.add(jobs->size());
   }
+  d.add(retires);
   for (auto const& [key, value] : done) d.add(key[0]).add(key[1]).add(key[2]);
 }
 

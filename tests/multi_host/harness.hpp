@@ -41,6 +41,7 @@ struct scenario : harness_common::peer_scenario {
   unsigned most_losses = 2;
   std::optional<role::piece_name> deadly_piece;  // kills each rank that processes it, except the root
   std::optional<std::uint64_t> deadly_unit;      // kills each rank that reads it, except the root
+  int retirements = 0;                           // how often a rank is to leave, or stays after all
   bool last_words = true;                        // messages of such a rank arrive
   bool reassigns = true, splits = true, hosts_help = true, preloads = false, uneven = false,
        slow_delivery = false;
@@ -72,6 +73,7 @@ struct node : harness_common::peer_node {
   role::group_member worker;
   role::group_host host;
   std::vector<job> waiting, running;
+  bool retires = false;
   // The state of a group's host.
   std::map<std::uint64_t, std::uint64_t> units;  // available pieces
   std::map<std::uint64_t, std::vector<std::optional<std::uint64_t>>> kept;
@@ -102,6 +104,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool root_met_it() const { return root_met_it_; }
   /// Number of units read; a unit read twice counts twice.
   [[nodiscard]] std::uint64_t reads() const { return reads_; }
+  /// Number of ranks that have retired.
+  [[nodiscard]] int left() const { return left_; }
 
  private:
   void begin(int rank) override;
@@ -126,6 +130,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool is_deadly(job const& j) const;
   [[nodiscard]] static bool blames(role::outcome const& how);
   void kill(int rank);
+  void retire(int rank);
+  [[nodiscard]] bool all_heard(int rank) const;
   void start_jobs(int rank);
   void perform(int rank, role::group_actions& list, results const& cargo = {});
   void perform_one(int rank, role::group_action const& action, results const& cargo, std::size_t& used);
@@ -139,7 +145,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::set<std::uint64_t> begun_;  // units that a rank has started to read
   std::uint64_t reads_ = 0, again_ = 0;
   bool started_ = false;
-  int killed_ = 0;
+  int killed_ = 0, retirements_ = 0, left_ = 0;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, int> runs_;  // of each piece
   bool root_met_it_ = false;
 };
 
@@ -148,6 +155,8 @@ using fault = world::fault;
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
 /// Draws a scenario with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
+/// Draws a scenario in which ranks retire, without other trouble.
+[[nodiscard]] scenario retirement_scenario(std::uint64_t seed);
 /// Draws a scenario with a piece or a unit that kills each rank that processes or reads it.
 [[nodiscard]] scenario deadly_scenario(std::uint64_t seed);
 /// Throws violation, with the seed that replays the run.

@@ -12,7 +12,9 @@ std::string scenario::describe() const {
          " threads, reads ahead " + std::to_string(read_ahead) + flag(reassigns, "reassigns") +
          flag(splits, "splits") + flag(hosts_help, "hosts help") + flag(preloads, "preloads") +
          flag(uneven, "uneven") + flag(slow_delivery, "slow delivery") + ", left alone with " +
-         std::to_string(left_alone) + " thousandths" + describe_deadly() + describe_trouble();
+         std::to_string(left_alone) + " thousandths" + describe_deadly() +
+         (retirements > 0 ? ", " + std::to_string(retirements) + " retirements" : std::string()) +
+         describe_trouble();
 }
 
 std::string scenario::describe_deadly() const {
@@ -43,7 +45,10 @@ scenario draw(std::uint64_t seed, bool must_die) {
     constexpr std::uint64_t whole = role::whole_unit;
     s.left_alone = std::array{role::default_left_alone, std::uint64_t{0}, whole / 2, whole - 1}[below(4)];
   };
-  return harness_common::draw_scenario<scenario>(seed, must_die, own, 4, 300);
+  auto s = harness_common::draw_scenario<scenario>(seed, must_die, own, 4, 300);
+  std::mt19937_64 dice(seed * 3 + 5);
+  if (dice() % 3 == 0) s.retirements = 1 + static_cast<int>(dice() % 5);
+  return s;
 }
 
 }  // namespace
@@ -51,10 +56,23 @@ scenario draw(std::uint64_t seed, bool must_die) {
 scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
 scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
 
+scenario retirement_scenario(std::uint64_t seed) {
+  auto s = draw(seed, false);
+  s.ranks = 3 + static_cast<int>(seed % 6);
+  s.units += 4;
+  s.retirements = 1 + static_cast<int>(seed % 5);
+  s.deaths = s.suspicions = 0;
+  s.failing.reset();
+  s.other_call.reset();
+  s.stops_early = false;
+  return s;
+}
+
 scenario deadly_scenario(std::uint64_t seed) {
   std::mt19937_64 dice(seed * 5 + 1);
   auto s = draw(seed, false);
   s.ranks = 3 + static_cast<int>(dice() % 6);
+  s.retirements = 0;
   s.units = 1 + dice() % 12;
   s.most_pieces = 1 + dice() % 5;
   s.failing.reset();

@@ -31,6 +31,22 @@ TEST_CASE("groups survive the death of any ranks but the root", "[deaths]") {
                            harness_common::runs_wanted(12000));
 }
 
+TEST_CASE("ranks retire from groups, and no piece is processed twice", "[retire]") {
+  int left = 0;
+  for (std::uint64_t seed = 1, runs = harness_common::runs_wanted(6000); seed <= runs; ++seed) {
+    auto const s = group_harness::retirement_scenario(seed);
+    INFO(s.describe());
+    group_harness::world w(s);
+    std::mt19937_64 dice(seed);
+    for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) w.step(dice);
+    w.settle(dice);
+    w.check_end();
+    left += w.left();
+  }
+  std::printf("%d ranks retire\n", left);
+  CHECK(left > 100);
+}
+
 TEST_CASE("a piece or a unit that kills each rank that takes it is blamed", "[deaths]") {
   harness_common::try_many("deadly", group_harness::deadly_scenario, 3, harness_common::runs_wanted(8000));
   std::uint64_t pieces = 0, units = 0;

@@ -94,8 +94,8 @@ struct peer_event {
     supply,     // the source produces more tasks
     sink,       // the sink receives results, or the root learns that it has
     overrun,    // the job of rank a runs for longer than it may
-    retire,     // rank a is asked to leave the job; n = 1: to stay after all
-    leave       // rank a, which nothing more is needed of, leaves
+    retire,     // rank a is asked to leave the job, or (ring_steal: n = 1) to stay after all
+    leave       // rank a, which the others do not need any more, ends
   };
   kind what = kind::begin;
   int a = 0, b = 0;

@@ -168,6 +168,15 @@ class peer_world {
   }
   /// Kills a rank; `last_words` of its messages to each rank still arrive.
   void die(int rank, std::uint64_t last_words);
+  /// The rank has retired: its end is no fault.
+  void leave(int rank) {
+    die(rank, ~0ULL);
+    --deaths_;
+  }
+  /// Whether a rank that has retired may end: the root has heard all that it said.
+  [[nodiscard]] bool root_heard_all(int rank) const {
+    return under_way(rank, 0).empty() && !lost_[wire(0, rank)];
+  }
   /// Starts a new job and discards the previous one.
   void start_job(Scenario const& s);
   [[nodiscard]] Node& at(int rank) { return nodes_[static_cast<std::size_t>(rank)]; }

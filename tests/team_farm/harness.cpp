@@ -13,6 +13,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_
   auto const ranks = static_cast<std::size_t>(s.ranks);
   seen_alive_.assign(ranks, true);
   inside_.resize(ranks);
+  leaves_.resize(ranks);
   role::team_root_config l;
   l.ranks = s.ranks;
   l.first_worker = s.serves && s.ranks > 1 ? 1 : 0;
@@ -45,6 +46,8 @@ void world::receive(int from, int to, packet& p) {
   if (to == 0 && for_root_role(p.what)) return hear(from, p);
   if (auto const* const r = std::get_if<team::run>(&p.what); r != nullptr && to != 0 && scenario_->stream)
     at(to).payloads.insert(r->task.first);
+  require(!std::holds_alternative<team::run>(p.what) || !at(to).role.vacant(),
+          "a rank that may leave is given a task");
   role::team_actions list;
   at(to).role.on(from, p.what, list);
   perform(to, list);
@@ -63,7 +66,16 @@ void world::hear(int from, packet& p) {
     call_roll(&role::roll_call::say_again, from);  // it has not heard of the end
   else
     roll_.heard(from);
-  if (call != nullptr) call_roll(&role::roll_call::on, from, *call);
+  bool const stops = call != nullptr && std::holds_alternative<role::please_stop>(*call);
+  if (stops && !(faults_ != nullptr && faults_->stops_at_once()))
+    tell_root_role(&role::team_root::please_stop);
+  else if (call != nullptr)
+    call_roll(&role::roll_call::on, from, *call);
+  none_begins_ = none_begins_ || stops;
+  if (auto const* const l = std::get_if<team::retires>(&p.what)) {
+    leaves_[index] = l->number % 2 == 1;
+    enlisted_ = enlisted_ || able() == 0;
+  }
   if (auto const* const e = std::get_if<team::ended>(&p.what)) {
     if (inside_[index] == e->job) inside_[index].reset();
     if (root_role_.awaits_result(from, e->job)) kept_[e->job] = p.body;
@@ -108,7 +120,6 @@ void world::hear_tick(int rank) {
 }
 
 void world::please_stop(int rank) {
-  if (rank == 0) return close({.how = status::stopped_early});
   role::team_actions list;
   at(rank).role.please_stop(list);
   perform(rank, list);
@@ -122,6 +133,8 @@ void world::add_own(int rank, std::vector<event>& all) const {
   if (n.todo && !n.running) all.push_back({kind::start, rank});
   if (n.running && may_finish(rank)) all.push_back({kind::finish, rank});
   if (n.running && n.entered && !n.overran && overruns_ < s.overruns) all.push_back({kind::overrun, rank});
+  if (rank != 0 && retirements_ < s.retirements) all.push_back({kind::retire, rank});
+  if (n.retires && n.role.vacant() && root_heard_all(rank)) all.push_back({kind::leave, rank});
   if (rank != 0) return;
   if (sink_busy_ || !sink_.queue.empty()) all.push_back({kind::sink, 0});
   if (!source_ended_ && !roll_.stopping()) all.push_back({kind::supply, 0});
@@ -132,6 +145,8 @@ void world::apply_own(event const& e) {
   if (e.what == kind::finish) return finish(e.a);
   if (e.what == kind::overrun) return overrun(e.a);
   if (e.what == kind::supply) return supply(below(5));
+  if (e.what == kind::retire) return retire(e.a);
+  if (e.what == kind::leave) return leave(e.a);
   if (sink_busy_) return tell_sunk();
   sink();
 }
@@ -224,6 +239,15 @@ void world::overrun(int rank) {
   perform(rank, list);
 }
 
+void world::retire(int rank) {
+  auto& n = at(rank);
+  ++retirements_;
+  n.retires = !n.retires;
+  role::team_actions list;
+  n.role.retire(n.retires, list);
+  perform(rank, list);
+}
+
 void world::take_poison(int rank) {
   if (rank != 0) {
     ++poisoned_;
@@ -268,7 +292,7 @@ void world::tell_sunk() {
   tell_root_role(&role::team_root::sunk, faults_ != nullptr ? faults_->sunk(told_sunk_) : told_sunk_,
                  told_next_);
   if (scenario_->sink_stops_at && told_sunk_ >= *scenario_->sink_stops_at) {
-    asked_to_stop_ = true;
+    asked_to_stop_ = sink_stopped_ = true;
     close({.how = status::stopped_early});
   }
 }
@@ -290,7 +314,8 @@ std::uint64_t world::losses(task_id task) const {
 std::uint64_t world::able() const {
   std::uint64_t n = 0;
   for (int r = 0; r < scenario_->ranks; ++r)
-    n += computes(r) && seen_alive_[static_cast<std::size_t>(r)] ? 1 : 0;
+    n += computes(r) && seen_alive_[static_cast<std::size_t>(r)] && !leaves_[static_cast<std::size_t>(r)] ? 1
+                                                                                                          : 0;
   return n;
 }
 
@@ -337,6 +362,18 @@ void world::check_done() const {
   for (auto const& t : s.throws)
     if (!t.member && t.times > s.on_error.times && !tasks_[t.task].restored)
       require(tasks_[t.task].left_out || deaths_ + suspicions_ > 0, "a task that throws has a result");
+}
+
+// A task that has ended on its team has a result, and the sink has received it.
+void world::check_stopped_early() const {
+  if (sink_stopped_ || deaths_ > 0 || suspicions_ > 0 || overruns_ > 0) return;
+  for (auto const& [id, j] : jobs_)
+    require(j.completed.size() < j.ranks.size() || tasks_[j.what.task.first].accepted,
+            "the stop has dropped the result of a task that has ended");
+  auto const accepted = std::count_if(tasks_.begin(), tasks_.end(), [](auto const& t) { return t.accepted; });
+  require(scenario_->ordered ||
+              sink_.received == static_cast<std::uint64_t>(accepted) + scenario_->restored.size(),
+          "the stop has dropped a result on its way to the sink");
 }
 
 std::string world::waits_for() const {

@@ -49,6 +49,7 @@ struct scenario : harness_common::peer_scenario {
   std::size_t victim = 0;         // the member that dies
   bool last_words = true;         // everything that a killed rank has sent is delivered
   int overruns = 0;
+  int retirements = 0;
   std::optional<std::uint64_t> source_fails_at, sink_fails_at, sink_stops_at;  // after so many tasks
   std::vector<task_id> restored;                                               // ascending
   [[nodiscard]] std::string describe() const;
@@ -69,6 +70,7 @@ struct packet {
 struct node : harness_common::peer_node {
   role::team_member role;
   std::optional<team::run> todo, running;
+  bool retires = false;               // it is to leave
   bool entered = false;               // the task itself has begun
   bool overran = false;               // the job that runs
   bool gave_up = false;               // calls on its team fail
@@ -101,6 +103,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   struct fault : peer_world::fault {
     /// The number of results that the root believes the sink has.
     virtual std::uint64_t sunk(std::uint64_t n) { return n; }
+    /// Whether the call ends when a rank wants that, whatever runs.
+    virtual bool stops_at_once() { return false; }
   };
   explicit world(scenario const& s, fault* f = nullptr);
   void check_end() const;
@@ -124,6 +128,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::uint64_t most_events() const override;
   [[nodiscard]] std::string waits_for() const override;
   void check_done() const override;
+  void check_stopped_early() const override;
   [[nodiscard]] bool may_fail() const override { return root_poisoned_; }
   [[nodiscard]] bool may_blame(role::outcome const& how) const override;
   [[nodiscard]] bool may_end_so(role::outcome const& how) const override;
@@ -153,6 +158,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void finish(int rank);
   void end_job(int rank, std::optional<std::string> failure);
   void overrun(int rank);
+  void retire(int rank);
   void take_poison(int rank);
   void supply(std::uint64_t most);
   void sink();
@@ -187,6 +193,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::map<job_id, result> kept_;
   std::vector<bool> seen_alive_;               // by the root
   std::vector<std::optional<job_id>> inside_;  // as the root knows
+  std::vector<bool> leaves_;                   // likewise
   bool enlisted_ = false;                      // the root computes because no other rank was left
   std::set<task_id> blamable_;                 // when the root blamed a task
   std::uint64_t supplied_ = 0;
@@ -195,10 +202,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   task_id told_next_ = 0;
   std::uint64_t told_sunk_ = 0;
   bool sink_busy_ = false;  // it has received results of which the root does not know
-  bool source_failed_ = false, sink_failed_ = false;
+  bool source_failed_ = false, sink_failed_ = false, sink_stopped_ = false;
+  bool none_begins_ = false;  // the root has heard that the run is to end early
   bool blamed_ = false, root_poisoned_ = false;
   unsigned poisoned_ = 0;
-  int overruns_ = 0;
+  int overruns_ = 0, retirements_ = 0;
 };
 
 using fault = world::fault;

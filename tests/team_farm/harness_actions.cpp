@@ -130,7 +130,7 @@ void world::check_new(job_record const& j) const {
   auto const& t = tasks_[id];
   require(j.what.task.count == 1 && id < supplied_, "a task is given that the source has not produced");
   require(!t.accepted && !t.left_out && !t.restored, "a task is given that has a result");
-  require(!roll_.stopping(), "a task is given after the stop");
+  require(!roll_.stopping() && !none_begins_, "a task is given after the stop");
   for (auto const& [other, k] : jobs_)
     require(&k == &j || k.settled || k.what.task.first != id, "a task runs on two teams");
   require(std::is_sorted(j.ranks.begin(), j.ranks.end()) &&
@@ -141,6 +141,7 @@ void world::check_new(job_record const& j) const {
   require(j.ranks.size() == size, "a team has the wrong size");
   for (int const r : j.ranks) {
     require(seen_alive_.at(static_cast<std::size_t>(r)), "a lost rank is in a team");
+    require(!leaves_.at(static_cast<std::size_t>(r)), "a rank that is to leave is in a new team");
     require(computes(r) || enlisted_, "the root computes while it only serves");
   }
   check_team(j);

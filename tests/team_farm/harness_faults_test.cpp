@@ -19,6 +19,8 @@ struct mutation : basic_mutation<team_harness::fault> {
     given.clear();
   }
   std::uint64_t sunk(std::uint64_t n) override { return n + sunk_too_early; }
+  bool at_once = false;
+  bool stops_at_once() override { return at_once; }
 };
 
 // Removes the actions that send a message of type `Own` that `which` selects.
@@ -143,6 +145,18 @@ std::vector<named_fault<mutation>> const faults{
      }},
     {"a task that runs for too long is not reported", [](auto& m) { never<team::overran>(m); }},
     {"the root believes that the sink has more results", [](auto& m) { m.sunk_too_early = 1; }},
+    {"a rank may leave while its team needs it",
+     [](auto& m) {
+       m.wanted = [](auto& list) {
+         for (std::size_t i = 0, n = list.size(); i < n; ++i)
+           if (auto const* const s = std::get_if<team::send>(&list[i]);
+               s != nullptr && std::holds_alternative<team::run>(s->what))
+             list.push_back(team::send{s->to, team::released{1}});
+       };
+     }},
+    {"the answer to a request is that to a later one",
+     [](auto& m) { change<team::released>(m, [](auto& r) { r.number += 2; }); }},
+    {"a stop drops the results of tasks that run", [](auto& m) { m.at_once = true; }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
     {"no rank says that it has stopped", [](auto& m) { never<role::stopped>(m); }},
     {"no rank takes part", [](auto& m) { never<role::hello>(m); }},

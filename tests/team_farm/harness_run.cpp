@@ -18,6 +18,7 @@ std::string scenario::describe() const {
   if (poison)
     text += ", poison " + std::to_string(*poison) + " for " + std::to_string(victim) +
             (last_words ? ", last words" : "");
+  if (retirements > 0) text += ", " + std::to_string(retirements) + " retirements";
   if (overruns > 0) text += ", " + std::to_string(overruns) + " overruns";
   if (source_fails_at) text += ", source fails at " + std::to_string(*source_fails_at);
   if (sink_fails_at) text += ", sink fails at " + std::to_string(*sink_fails_at);
@@ -76,6 +77,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
   s.failing.reset();
   if (seed % 3 == 1 && !s.stream && !(s.ordered && s.window > 0))
     for (std::size_t i = 0; i < s.sizes.size(); ++i) s.costs.push_back(static_cast<double>(i * 7 % 5));
+  std::mt19937_64 dice(seed * 3 + 5);
+  if (dice() % 3 == 0) s.retirements = 1 + static_cast<int>(dice() % 6);
   return s;
 }
 

@@ -28,7 +28,9 @@ void bsp_member::take(rank_id /*from*/, bsp::restart const& r, bsp_actions& out)
   if (!attendance_.active() || complete_ || r.epoch <= epoch_.number) return;  // too late, or repeated
   epoch_ = {r.epoch, r.stamp, r.members, epoch_.place};
   waits_ = false;
-  announced_ = 0;
+  announced_ = hold_ = passed_ = 0;
+  held_ = false;
+  released_ = 0;
   near_.begin_epoch();
   ends_.forget_before(r.epoch);
   out.emplace_back(bsp::forget{r.epoch});
@@ -143,7 +145,9 @@ void bsp_member::begin_next(std::uint64_t generation, bsp_actions& out) {
     out.emplace_back(bsp::save{epoch_.number, step_, generation, epoch_.stamp, epoch_.place,
                                static_cast<std::uint32_t>(epoch_.members.size())});
   }
-  out.emplace_back(bsp::compute{epoch_.number, step_});
+  if (generation != 0) passed_ = generation;
+  held_ = holds(out);
+  if (!held_) out.emplace_back(bsp::compute{epoch_.number, step_});
 }
 
 // --- supersteps that end with the neighbours
@@ -223,6 +227,27 @@ void bsp_member::saved(std::uint64_t generation, bool well, bsp_actions& out) {
   if (!writing_ || writing_->generation != generation) return;
   auto const w = *std::exchange(writing_, std::nullopt);
   if (!attendance_.ended()) send(config_.root, bsp::saved{w.epoch, generation, well}, out);
+}
+
+// --- a rank leaves
+
+void bsp_member::retire(bool does, bsp_actions& out) {
+  if (attendance_.active() && !complete_ && retires() != does)
+    send(config_.root, bsp::retires{++retirement_}, out);
+}
+
+// Whether no superstep begins here.
+bool bsp_member::holds(bsp_actions& out) const {
+  bool const does = hold_ != 0 && passed_ == hold_;
+  if (does && config_.self == config_.root) send(config_.root, bsp::holds{epoch_.number}, out);
+  return does;
+}
+
+void bsp_member::take(rank_id /*from*/, bsp::hold const& h, bsp_actions& out) {
+  if (h.epoch != epoch_.number || !attendance_.active()) return;
+  hold_ = h.generation;
+  static_cast<void>(holds(out));  // the checkpoint may have come first
+  if (hold_ == 0 && std::exchange(held_, false)) out.emplace_back(bsp::compute{epoch_.number, step_});
 }
 
 // --- messages

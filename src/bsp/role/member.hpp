@@ -73,15 +73,21 @@ class bsp_member {
   /// After drain: no job runs any more.
   void quiet(bsp_actions& out) { attendance_.quiet(out); }
   void lost(rank_id rank, bsp_actions& out) { attendance_.lost(rank, out); }
+  /// This rank is to leave the job, or not after all.
+  void retire(bool does, bsp_actions& out);
+  /// Whether it may: the others go on without it from a checkpoint.
+  [[nodiscard]] bool vacant() const { return attendance_.active() && retires() && released_ == retirement_; }
 
   [[nodiscard]] bsp_epoch const& epoch() const { return epoch_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
   friend bool operator==(bsp_member const&, bsp_member const&) = default;
   auto fields() const {
-    return std::tie(attendance_, epoch_, step_, waits_, ends_, announced_, near_, writing_, complete_);
+    return std::tie(attendance_, epoch_, step_, waits_, ends_, announced_, near_, writing_, complete_, hold_,
+                    held_, passed_, retirement_, released_);
   }
 
  private:
+  [[nodiscard]] bool retires() const { return retirement_ % 2 == 1; }
   struct written {
     std::uint64_t epoch = 0, generation = 0;
   };
@@ -91,6 +97,8 @@ class bsp_member {
   void take(rank_id from, bsp::goes_on const& g, bsp_actions& out);
   void take(rank_id from, bsp::where const& w, bsp_actions& out);
   void take(rank_id from, bsp::save_before const& s, bsp_actions& out);
+  void take(rank_id from, bsp::hold const& h, bsp_actions& out);
+  void take(rank_id /*from*/, bsp::released const& r, bsp_actions& /*out*/) { released_ = r.number; }
   /// Bundles and tallies.
   template <class Message>
     requires requires(superstep_end& e, Message const& m) { e.received(0, m); }
@@ -101,6 +109,7 @@ class bsp_member {
   void end_with_barrier(superstep_end& end, bsp_actions& out);
   void end_with_neighbours(superstep_end const& end, bsp_actions& out);
   void begin_next(std::uint64_t generation, bsp_actions& out);
+  [[nodiscard]] bool holds(bsp_actions& out) const;
   void complete(bsp_actions& out);
   void maybe_answer(bool more, bsp_actions& out);
   void check_senders(std::uint64_t epoch, std::uint64_t step, superstep_end const& end, bsp_actions& out);
@@ -115,6 +124,11 @@ class bsp_member {
   neighbourhood near_;
   std::optional<written> writing_;  // the part that is being saved
   bool complete_ = false;           // on the root: it has the result
+  std::uint64_t hold_ = 0;          // no superstep begins after this checkpoint; 0: none
+  bool held_ = false;               // step_ waits for that
+  std::uint64_t passed_ = 0;        // the latest checkpoint of this epoch with which a superstep began
+  std::uint64_t retirement_ = 0;    // the latest request; odd: to leave
+  std::uint64_t released_ = 0;      // the one that the root has granted in this epoch
 };
 
 }  // namespace skel::role

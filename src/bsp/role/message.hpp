@@ -124,11 +124,34 @@ struct save_before {
   std::uint64_t step = 0;
 };
 
+// --- a rank leaves the job ---
+
+/// Member to root: it is to leave once a checkpoint has its state (an odd number), or stays after all.
+struct retires {
+  std::uint64_t number = 0;  ///< of the requests of this rank
+};
+
+/// Root to member: begin no superstep after the checkpoint of this generation. 0: go on.
+struct hold {
+  std::uint64_t epoch = 0;
+  std::uint64_t generation = 0;
+};
+
+/// The root's member to the root: it waits now.
+struct holds {
+  std::uint64_t epoch = 0;
+};
+
+/// The answer: the others go on from that checkpoint.
+struct released {
+  std::uint64_t number = 0;
+};
+
 }  // namespace bsp
 
 using bsp_message = std::variant<call_message, bsp::restart, bsp::joined, bsp::bundle, bsp::tally, bsp::saved,
                                  bsp::unreadable, bsp::idle, bsp::ask, bsp::goes_on, bsp::where, bsp::reached,
-                                 bsp::save_before>;
+                                 bsp::save_before, bsp::retires, bsp::hold, bsp::holds, bsp::released>;
 template <>
 inline constexpr unsigned first_kind<bsp_message> = 96;
 

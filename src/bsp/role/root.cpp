@@ -11,6 +11,10 @@ namespace {
 constexpr unsigned patience_with_commit = 8;  // ticks after a loss
 constexpr unsigned patience_with_member = 8;  // ticks until a restart is repeated
 constexpr std::size_t most_usable = 16;       // more than a store keeps
+
+void send_all(std::vector<rank_id> const& to, bsp_message const& what, bsp_actions& out) {
+  for (rank_id const r : to) out.emplace_back(bsp::send{r, what});
+}
 }  // namespace
 
 bsp_root::bsp_root(bsp_root_config config)
@@ -45,25 +49,23 @@ void bsp_root::restart(bsp_actions& out) {
   lost_.reset();
   ticks_ = 0;
   idle_.begin_epoch();
+  leavers_.begin_epoch();
   for (rank_id r = 0; r < config_.ranks; ++r)
     out.emplace_back(bsp::send{r, now_});  // one that only seems lost has no part any more
 }
 
 void bsp_root::lost(rank_id rank, bsp_actions& out) {
   bool const is_new = std::erase(living_, rank) > 0;
+  leavers_.lost(rank);
   if (stopped_) return;
   if (!is_new || !config_.neighbours)
     watch_.lost(rank);
   else if (watch_.lost_somewhere(rank, living_))
-    ask_where(0, out);
+    send_all(living_, bsp::where{now_.epoch, 0}, out);
   if (!is_new) return;
   if (!lost_) waited_ = 0;
   lost_ = rank;
   go_on_without_lost(out);
-}
-
-void bsp_root::ask_where(std::uint64_t generation, bsp_actions& out) {
-  for (rank_id const r : living_) out.emplace_back(bsp::send{r, bsp::where{now_.epoch, generation}});
 }
 
 void bsp_root::take(rank_id from, bsp::reached const& r, bsp_actions& out) {
@@ -73,8 +75,7 @@ void bsp_root::take(rank_id from, bsp::reached const& r, bsp_actions& out) {
   if (r.generation == 0) {
     if (watch_.heard_from(from)) go_on_without_lost(out);
   } else if (auto const step = checkpoint_.reached(from, r.next, now_.members.size())) {
-    for (rank_id const m : now_.members)
-      out.emplace_back(bsp::send{m, bsp::save_before{now_.epoch, r.generation, *step}});
+    send_all(now_.members, bsp::save_before{now_.epoch, r.generation, *step}, out);
   }
 }
 
@@ -109,6 +110,7 @@ void bsp_root::tick(bsp_actions& out) {
     ++waited_;
     go_on_without_lost(out);
   }
+  if (leavers_.tick()) go_on(out);
   if (++ticks_ % patience_with_member != 0) return;
   for (rank_id const r : now_.members)
     if (r != config_.self && !watch_.has_joined(r)) out.emplace_back(bsp::send{r, now_});
@@ -150,10 +152,15 @@ void bsp_root::begins(std::uint64_t epoch, std::uint64_t step, bool due, bsp_act
   if (!distant) watch_.begins(step);
   moved_ = moved_ || begun_;
   begun_ = true;
-  if (!(due || wants_stop_) || !checkpoint_.idle() || lost_) return;
+  if (!(due || wants_stop_ || leavers_.want_checkpoint()) || !checkpoint_.idle() || lost_) return;
   checkpoint_.begin(step + 1, wants_stop_);
   out.emplace_back(bsp::announce{checkpoint_.saving()});
-  if (config_.neighbours && step > *watch_.first()) ask_where(checkpoint_.saving(), out);
+  if (leavers_.any() && !wants_stop_) {
+    leavers_.hold(checkpoint_.saving());
+    send_all(now_.members, bsp::hold{now_.epoch, checkpoint_.saving()}, out);
+  }
+  if (config_.neighbours && step > *watch_.first())
+    send_all(living_, bsp::where{now_.epoch, checkpoint_.saving()}, out);
 }
 
 void bsp_root::take(rank_id from, bsp::joined const& j, bsp_actions& /*out*/) {
@@ -185,6 +192,8 @@ void bsp_root::take(rank_id from, bsp::saved const& s, bsp_actions& out) {
   if (!s.well) {
     checkpoint_.abandon();
     out.emplace_back(bsp::abandon{s.generation});
+    leavers_.failed(s.generation);
+    go_on(out);
     maybe_stop_after(s.generation, out);
   } else if (auto const whole = checkpoint_.saved(from, now_.members)) {
     out.emplace_back(bsp::commit{whole->number, whole->parts});
@@ -200,7 +209,26 @@ void bsp_root::committed(std::uint64_t generation, bool well, bsp_actions& out) 
     if (usable_.size() > most_usable) usable_.resize(most_usable);
   }
   maybe_stop_after(generation, out);
+  auto const leaver = well && !lost_ ? leavers_.committed(generation) : std::nullopt;
+  if (leaver) {
+    out.emplace_back(bsp::send{leaver->first, bsp::released{leaver->second}});
+  } else {
+    if (!well) leavers_.failed(generation);
+    go_on(out);
+  }
   go_on_without_lost(out);
+}
+
+// --- ranks that leave
+
+// Without a checkpoint, or if the others cannot take over its state, a rank stays to the end.
+void bsp_root::take(rank_id from, bsp::retires const& r, bsp_actions& out) {
+  if (stopped_ || !config_.saves || !config_.splits || std::ranges::count(living_, from) == 0) return;
+  if (leavers_.asks(from, r.number)) go_on(out);
+}
+
+void bsp_root::go_on(bsp_actions& out) {
+  if (leavers_.go_on()) send_all(now_.members, bsp::hold{now_.epoch, 0}, out);
 }
 
 // --- an early end

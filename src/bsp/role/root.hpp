@@ -10,6 +10,7 @@
 #include "bsp/role/action.hpp"
 #include "bsp/role/checkpoint_book.hpp"
 #include "bsp/role/idle_members.hpp"
+#include "bsp/role/leavers.hpp"
 #include "bsp/role/message.hpp"
 #include "bsp/role/superstep_watch.hpp"
 
@@ -38,6 +39,8 @@ struct bsp_root_config {
 ///   saved its part (checkpoint_book).
 /// - If a rank asks for an early end and there is a store, the ranks first save the state before a superstep
 ///   that none has begun, and go on until it is committed.
+/// - If a rank is to leave, likewise, but no member begins that superstep before the rank is gone. The next
+///   epoch begins with it (leavers).
 /// - If the program names neighbours, members may be several supersteps apart. The root therefore asks
 ///   all for their progress before it counts a loss, and before it says which superstep begins with a
 ///   checkpoint: one that no member has begun. It also finds out whether any member continues (idle_members).
@@ -72,7 +75,7 @@ class bsp_root {
   friend bool operator==(bsp_root const&, bsp_root const&) = default;
   auto fields() const {
     return std::tie(living_, now_, usable_, watch_, begun_, moved_, checkpoint_, idle_, lost_, waited_,
-                    ticks_, stopped_, wants_stop_);
+                    ticks_, stopped_, wants_stop_, leavers_);
   }
 
  private:
@@ -84,10 +87,14 @@ class bsp_root {
   void take(rank_id from, bsp::reached const& r, bsp_actions& out);
   void take(rank_id from, bsp::saved const& s, bsp_actions& out);
   void take(rank_id from, bsp::unreadable const& u, bsp_actions& out);
+  void take(rank_id from, bsp::retires const& r, bsp_actions& out);
+  void take(rank_id /*from*/, bsp::holds const& h, bsp_actions& /*out*/) {
+    if (h.epoch == now_.epoch) leavers_.wait();
+  }
+  void go_on(bsp_actions& out);
   void restart(bsp_actions& out);
   void go_on_without_lost(bsp_actions& out);
   void maybe_stop_after(std::uint64_t generation, bsp_actions& out);
-  void ask_where(std::uint64_t generation, bsp_actions& out);
   void blame(superstep_watch::verdict const& v, bsp_actions& out);
   [[nodiscard]] std::uint64_t newest_usable() const { return usable_.empty() ? 0 : usable_.front().number; }
   [[nodiscard]] bool fits(bsp_generation const& g) const {
@@ -108,6 +115,7 @@ class bsp_root {
   unsigned ticks_ = 0;           // since the start of the epoch
   bool stopped_ = false;
   bool wants_stop_ = false;  // a rank has asked for an early end
+  leavers leavers_;
 };
 
 }  // namespace skel::role

@@ -93,7 +93,8 @@ rank_id group_hosts::candidate(group_table const& table, int g) const {
   int const ranks = table.members().ranks();
   bool const spare_root = suspects_.contains(table.first_unrecorded(table.of(g))) && table.others_live();
   for (rank_id r = spare_root ? 1 : 0; r < ranks; ++r) {
-    if (!table.members()[r].alive || table.leads(r) != no_group) continue;
+    auto const& m = table.members()[r];
+    if (!m.alive || m.leaves || table.leads(r) != no_group) continue;
     int const now = table.members()[r].group;
     int const its_class = now == g                ? ranks + 2
                           : table.free_to_move(r) ? ranks + 1

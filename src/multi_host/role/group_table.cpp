@@ -98,14 +98,15 @@ int group_table::leads(rank_id r) const {
 // hosts does nothing else.
 bool group_table::free_to_move(rank_id r) const {
   auto const& m = members_[r];
-  if (!m.alive) return false;
+  if (!m.alive || m.leaves) return false;
   int const led = leads(r);
   if (led != no_group && (of(led).led.alone || (!hosts_help_ && m.group == no_group))) return false;
   return m.group == no_group || of(m.group).finished() || of(m.group).now.left == 0;
 }
 
 bool group_table::others_live() const {
-  return std::any_of(members_.begin() + 1, members_.end(), [](member const& m) { return m.alive; });
+  return std::any_of(members_.begin() + 1, members_.end(),
+                     [](member const& m) { return m.alive && !m.leaves; });
 }
 
 // The sink takes part of the root's power. Let N units take one second each at power 1, and s more in the
@@ -139,6 +140,14 @@ void group_table::order(rank_id r, term_id ended, group_actions& out) const {
 void group_table::move(rank_id r, int g, group_actions& out) {
   members_[r].group = g;
   order(r, 0, out);
+}
+
+void group_table::let_go(rank_id r, group_actions& out) {
+  auto& m = members_[r];
+  if (m.leaves || m.retires % 2 == 0 || leads(r) != no_group) return;
+  m.leaves = true;
+  move(r, no_group, out);
+  out.push_back(group_act::send{r, group_msg::released{m.retires}});
 }
 
 }  // namespace skel::role

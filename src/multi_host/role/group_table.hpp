@@ -78,6 +78,8 @@ class group_table {
     bool hello = false;
     int group = no_group;  // that it works for
     double power = 1;
+    std::uint64_t retires = 0;  // the latest request; odd: to leave
+    bool leaves = false;        // it is given no more work
   };
 
   group_table() = default;
@@ -120,6 +122,8 @@ class group_table {
   void order(rank_id r, term_id ended, group_actions& out) const;
   /// Lets the rank work for another group from now on.
   void move(rank_id r, int g, group_actions& out);
+  /// A rank that is to leave leaves its group, unless it leads one.
+  void let_go(rank_id r, group_actions& out);
   auto fields() const { return std::tie(groups_, members_, recorded_); }
 
  private:

@@ -166,6 +166,16 @@ void group_member::tick(group_actions& out) {
 
 // --- the end
 
+void group_member::retire(bool does, group_actions& out) {
+  if (attendance_.active() && (retirement_ % 2 == 1) != does)
+    out.push_back(act::send{config_.root, group_msg::retires{++retirement_}});
+}
+
+bool group_member::vacant() const {
+  bool const works = asked_ || has_work() || !running_.empty() || !done_.empty();
+  return attendance_.active() && retirement_ % 2 == 1 && released_ == retirement_ && !works;
+}
+
 void group_member::on(rank_id /*from*/, call_message const& m, group_actions& out) {
   attendance_.on(m, out);
   drop_if_draining();

@@ -71,6 +71,18 @@ struct last_resort {
   bool allowed = false;
 };
 
+/// To a rank that is to leave: it is given no more work.
+struct released {
+  std::uint64_t number = 0;
+};
+
+// --- from a rank to the root
+
+/// It is to leave the job (an odd number), or stays after all.
+struct retires {
+  std::uint64_t number = 0;  ///< of the requests of this rank
+};
+
 // --- between a worker and its host
 
 /// To the host: requests pieces.
@@ -134,7 +146,7 @@ using group_message =
     std::variant<call_message, group_msg::lead, group_msg::serve, group_msg::go, group_msg::split,
                  group_msg::last_resort, group_msg::request, group_msg::packet, group_msg::begins,
                  group_msg::returned, group_msg::loaded, group_msg::opens, group_msg::left,
-                 group_msg::unit_done, group_msg::let_go>;
+                 group_msg::unit_done, group_msg::let_go, group_msg::retires, group_msg::released>;
 
 template <>
 inline constexpr unsigned first_kind<group_message> = 64;

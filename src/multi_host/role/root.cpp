@@ -257,6 +257,7 @@ void group_root::advance(group_actions& out) {
   if (trial_ && table_.leads(0) == no_group) trial_ = false;
   hosts_.lead_on(table_, out);
   hosts_.appoint_where_missing(table_, out);
+  for (rank_id r = 1; r < config_.ranks && !trial_; ++r) table_.let_go(r, out);
   if (!trial_) moves_.move_free_ranks(table_, hosts_.gone(), out);
   moves_.employ_for_suspects(table_, !trial_, out);
   rank_moves::employ_hosts(table_, out);
@@ -302,6 +303,14 @@ void group_root::on(rank_id from, group_msg::loaded const& m, group_actions& out
 
 void group_root::on(rank_id from, group_msg::let_go const& m, group_actions& out) {
   if (auto const g = table_.led_by(from, m.term)) moves_.cut_share(table_, hosts_, *g, m, out);
+  advance(out);
+}
+
+void group_root::on(rank_id from, group_msg::retires const& m, group_actions& out) {
+  if (!table_.members().has(from)) return;
+  auto& x = table_.members()[from];
+  x.retires = m.number;
+  x.leaves = false;
   advance(out);
 }
 

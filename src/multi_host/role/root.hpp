@@ -70,6 +70,7 @@ class group_root {
   void on(rank_id from, group_msg::left const& m, group_actions& out);
   void on(rank_id from, group_msg::unit_done const& m, group_actions& out);
   void on(rank_id from, group_msg::let_go const& m, group_actions& out);
+  void on(rank_id from, group_msg::retires const& m, group_actions& out);
   /// A message from this rank: if it was declared dead, it is alive.
   void heard(rank_id rank, group_actions& out);
   void lost(rank_id rank, group_actions& out);

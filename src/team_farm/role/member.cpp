@@ -23,6 +23,8 @@ void team_member::on(rank_id /*from*/, team_message const& m, team_actions& out)
     out.push_back(team::begin{*r});
   } else if (auto const* const c = std::get_if<team::cancel>(&m)) {
     if (job_ && job_->job == c->job) cancel(c->because_of, c->text, out);
+  } else if (auto const* const l = std::get_if<team::released>(&m)) {
+    released_ = l->number;
   } else if (auto const* const call = std::get_if<call_message>(&m)) {
     attendance_.on(*call, out);
     if (!job_)
@@ -50,6 +52,11 @@ void team_member::overran(std::string text, team_actions& out) {
   if (job_ && !attendance_.ended()) say(team::overran{job_->job, std::move(text)}, out);
 }
 
+void team_member::retire(bool does, team_actions& out) {
+  if (!attendance_.active() || retires() == does) return;
+  say(team::retires{++retirement_}, out);
+}
+
 void team_member::lost(rank_id rank, team_actions& out) {
   if (attendance_.ended()) return;
   bool const root = attendance_.lost(rank, out);
@@ -65,6 +72,7 @@ void team_member::lost(rank_id rank, team_actions& out) {
 void team_member::tick(team_actions& out) {
   if (attendance_.ended() || ++ticks_ % hello_again != 0) return;
   if (!attendance_.told_stopped()) say_hello(out);
+  if (retirement_ > released_) say(team::retires{retirement_}, out);
   attendance_.say_again(out);
 }
 

@@ -48,6 +48,14 @@ struct overran {
   job_id job = 0;
   std::string text{};
 };
+/// To the root: the rank is to leave the job (an odd number), or stays after all. It joins no further team.
+struct retires {
+  std::uint64_t number = 0;  ///< of the requests of this rank
+};
+/// The answer, once the task of its team has ended on all ranks: the rank is given nothing more.
+struct released {
+  std::uint64_t number = 0;
+};
 
 // --- actions
 
@@ -77,7 +85,8 @@ struct forget {
 
 }  // namespace team
 
-using team_message = std::variant<call_message, team::run, team::cancel, team::ended, team::overran>;
+using team_message = std::variant<call_message, team::run, team::cancel, team::ended, team::overran,
+                                  team::retires, team::released>;
 template <>
 inline constexpr unsigned first_kind<team_message> = 112;
 
@@ -92,7 +101,8 @@ struct send {
 /// Whether the message is for the root role; all others are for the receiving rank.
 [[nodiscard]] inline bool for_root_role(team_message const& m) {
   if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
-  return std::holds_alternative<team::ended>(m) || std::holds_alternative<team::overran>(m);
+  return std::holds_alternative<team::ended>(m) || std::holds_alternative<team::overran>(m) ||
+         std::holds_alternative<team::retires>(m);
 }
 
 /// The task that the message gives to a rank; its payload travels with the message.

@@ -31,6 +31,19 @@ bool team_ranks::heard(rank_id rank) {
   return true;
 }
 
+void team_ranks::retires(rank_id rank, std::uint64_t number) {
+  all_[rank].retires = number;
+  update_free(rank);
+  count_able();
+}
+
+// Before its team has ended, the others would take its end for the loss of a rank that they still need.
+void team_ranks::let_go(std::vector<rank_id> const& ranks, team_actions& out) const {
+  for (rank_id const r : ranks)
+    if (auto const& m = all_[r]; m.leaves() && !m.inside && !m.held)
+      out.push_back(role::team::send{r, role::team::released{m.retires}});
+}
+
 bool team_ranks::here() {
   if (all_here_ || ticks_ >= longest_wait) return true;
   for (rank_id r = first_worker_; r < all_.ranks(); ++r)
@@ -43,7 +56,7 @@ bool team_ranks::tick() { return !all_here_ && ++ticks_ == longest_wait; }
 void team_ranks::count_able() {
   able_ = 0;
   for (rank_id r = first_worker_; r < all_.ranks(); ++r)
-    if (!lost_.is_lost(r)) ++able_;
+    if (!lost_.is_lost(r) && !all_[r].leaves()) ++able_;
   if (able_ > 0) return;
   able_ = 1;
   enlisted_ = true;
@@ -53,7 +66,7 @@ void team_ranks::count_able() {
 void team_ranks::update_free(rank_id rank) {
   auto const& m = all_[rank];
   bool const computes = rank >= first_worker_ || (enlisted_ && rank == root_);
-  if (!lost_.is_lost(rank) && m.hello && computes && !m.inside && !m.held)
+  if (!lost_.is_lost(rank) && m.hello && computes && !m.inside && !m.held && !m.leaves())
     free_.insert(rank);
   else
     free_.erase(rank);

@@ -26,6 +26,10 @@ class team_ranks {
   void from_outside(rank_id rank) { lost_.from_outside(rank); }
   /// Returns true if the rank was lost.
   bool heard(rank_id rank);
+  /// The rank is to leave (an odd number), or stays after all: it joins no further team.
+  void retires(rank_id rank, std::uint64_t number);
+  /// Answers those of the ranks that are to leave and that no team needs.
+  void let_go(std::vector<rank_id> const& ranks, team_actions& out) const;
   /// Whether all ranks have said hello, or the first teams have waited long enough for them: formed of those
   /// that come first, they would span hosts.
   [[nodiscard]] bool here();
@@ -49,7 +53,7 @@ class team_ranks {
   /// The job that runs on this rank, also if the rank was thought lost meanwhile.
   [[nodiscard]] std::optional<job_id> inside(rank_id rank) const { return all_[rank].inside; }
   [[nodiscard]] membership const& losses() const { return lost_; }
-  /// Number of living ranks that compute.
+  /// Number of living ranks that compute and are not to leave.
   [[nodiscard]] std::uint64_t able() const { return able_; }
   [[nodiscard]] std::size_t free() const { return free_.size(); }
 
@@ -59,6 +63,8 @@ class team_ranks {
     std::optional<job_id> inside{};
     std::optional<job_id> held{};  // until it has ended on all ranks of the team
     job_id team = 0;               // its latest one, by its first job; 0: none
+    std::uint64_t retires = 0;     // the latest request; odd: to leave
+    [[nodiscard]] bool leaves() const { return retires % 2 == 1; }
   };
   void count_able();
   void update_free(rank_id rank);

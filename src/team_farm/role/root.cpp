@@ -50,7 +50,20 @@ void team_root::resize_window(std::uint64_t tasks) {
 
 // The sink may still throw while results wait for it, so the run ends only when it has received all.
 void team_root::maybe_complete(team_actions& out) {
-  if (!stopped_ && tasks_.complete()) close({.tasks = tasks_.sunk()}, out);
+  if (stopped_) return;
+  if (tasks_.complete())
+    close({.tasks = tasks_.sunk()}, out);
+  else if (ends_ && jobs_.size() == 0 && tasks_.all_sunk(config_.ordered))
+    close({.how = outcome::status::stopped_early, .tasks = tasks_.sunk()}, out);
+}
+
+void team_root::please_stop(team_actions& out) {
+  ends_ = true;
+  maybe_complete(out);
+}
+
+void team_root::pause(bool on, team_actions& out) {
+  if (std::exchange(paused_, on) && !on) form(out);
 }
 
 void team_root::close(outcome how, team_actions& out) {
@@ -78,7 +91,7 @@ bool team_root::has_room(task_id id) const {
 
 void team_root::form(team_actions& out) {
   if (!ranks_.here()) return;
-  while (!stopped_) {
+  while (!stopped_ && !paused()) {
     auto const next = queue_.take(ranks_.free(), ranks_.able(), [&](task_id id) { return has_room(id); });
     if (!next) return;
     jobs_.give(next->task, next->wanted, next->size, ranks_, out);
@@ -110,6 +123,12 @@ void team_root::answer(rank_id rank, team::overran const& m, team_actions& out) 
   jobs_.fail(rank, *j, m.text, ranks_, out);
 }
 
+void team_root::answer(rank_id rank, team::retires const& m, team_actions& out) {
+  ranks_.retires(rank, m.number);
+  ranks_.let_go({rank}, out);
+  form(out);
+}
+
 bool team_root::awaits_result(rank_id from, job_id id) {
   auto const* const j = jobs_.find(from, id);
   return j != nullptr && j->ranks.front() == from;
@@ -125,6 +144,7 @@ void team_root::answer(rank_id rank, team::ended const& m, team_actions& out) {
 // The task has ended on all ranks of its team, or they are lost.
 void team_root::settle(team_job j, team_actions& out) {
   ranks_.release(j.ranks);
+  ranks_.let_go(j.ranks, out);
   bool const cancelled = tasks_.recorded().contains(j.task);
   if (j.has_result && !j.failed() && !stopped_ && !cancelled) {
     tasks_.record({j.task, 1, 1});

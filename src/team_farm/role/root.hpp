@@ -46,6 +46,10 @@ class team_root {
   /// The rank was killed from outside: its loss counts half. Comes before lost().
   void from_outside(rank_id rank) { ranks_.from_outside(rank); }
   void tick(team_actions& out);
+  /// A rank wants the run to end early: it does once the tasks that run have ended.
+  void please_stop(team_actions& out);
+  /// While `on`, no task begins, since the root is to leave.
+  void pause(bool on, team_actions& out);
   /// The call ends: nothing new begins.
   void stop() { stopped_ = true; }
 
@@ -60,6 +64,8 @@ class team_root {
   /// Whether the task has a result, or is left out.
   [[nodiscard]] bool has_result(task_id task) const { return tasks_.recorded().contains(task); }
   [[nodiscard]] std::uint64_t handed_out_again() const { return handed_out_again_; }
+  /// Whether no task begins any more.
+  [[nodiscard]] bool paused() const { return ends_ || paused_; }
   [[nodiscard]] std::size_t running() const { return jobs_.size(); }
   [[nodiscard]] std::size_t free_ranks() const { return ranks_.free(); }
 
@@ -67,6 +73,7 @@ class team_root {
   void answer(rank_id rank, call_message const& m, team_actions& out);
   void answer(rank_id rank, team::ended const& m, team_actions& out);
   void answer(rank_id rank, team::overran const& m, team_actions& out);
+  void answer(rank_id rank, team::retires const& m, team_actions& out);
   void form(team_actions& out);
   [[nodiscard]] bool has_room(task_id id) const;
   void settle(team_job j, team_actions& out);
@@ -84,6 +91,8 @@ class team_root {
   task_faults faults_;
   std::uint64_t handed_out_again_ = 0;
   bool stopped_ = false;
+  bool ends_ = false;  // early
+  bool paused_ = false;
 };
 
 }  // namespace skel::role
