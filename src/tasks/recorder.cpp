@@ -84,7 +84,7 @@ void farm_recorder::keep(range_list const& ranges, std::span<std::byte const> re
     log_.add(ranges, with_journal(results));
 }
 
-// What the state was asked for before it was told these results.
+// Adds what the state was asked for before it received these results.
 std::span<std::byte const> farm_recorder::with_journal(std::span<std::byte const> results) {
   packed_.assign(results.begin(), results.end());
   book_->put_journal(packed_);

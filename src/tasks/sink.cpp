@@ -65,7 +65,7 @@ sink_stage::progress farm_sink::drain(entries& list) {
 }
 
 void farm_sink::pass_on(std::function<verdict()> const& judge, std::function<void()> const& before,
-                        std::function<void(sink_stage::progress const&, double, task_id)> const& told) {
+                        std::function<void(sink_stage::progress const&, double, task_id)> const& after) {
   while (true) {
     std::unique_lock lock(engine_.mutex());
     auto const what = judge();
@@ -82,7 +82,7 @@ void farm_sink::pass_on(std::function<verdict()> const& judge, std::function<voi
     auto const progress = drain(list);
     lock.lock();
     recycle(list);
-    told(progress, begin, first);
+    after(progress, begin, first);
   }
 }
 

@@ -48,10 +48,10 @@ class farm_sink {
   [[nodiscard]] sink_stage::progress drain(entries& list);
   enum class verdict : std::uint8_t { pass, drop, leave };
   /// Passes results to the sink until none waits. Under the lock, `judge` says whether to pass on, drop or
-  /// leave those that wait, and `told` hears what the sink has received, when that began, and the first of
+  /// leave those that wait, and `after` receives how far the sink is, when that began, and the first of
   /// these tasks. `before` is called before the sink, without the lock.
   void pass_on(std::function<verdict()> const& judge, std::function<void()> const& before,
-               std::function<void(sink_stage::progress const&, double, task_id)> const& told);
+               std::function<void(sink_stage::progress const&, double, task_id)> const& after);
   /// Stops the run: the sink receives no more results, but they are recorded so that a later run need not
   /// compute them again. Releases the engine's lock.
   void drop_rest(std::unique_lock<std::mutex> lock);

@@ -31,7 +31,7 @@ class rank_speeds {
   void copies(rank_id rank, double cost) { ranks_[rank].longer += cost - 1; }
   void lost(rank_id rank);
 
-  /// Of a thread of the rank; 1 if no powers are known.
+  /// The power of a thread of the rank; 1 if no powers are known.
   [[nodiscard]] double power(rank_id rank) const;
   /// Until a task has finished, an average one takes a second on power 1.
   [[nodiscard]] double of_thread(rank_id rank) const { return pace(rank, 0) / times_.mean(); }
