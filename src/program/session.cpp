@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"

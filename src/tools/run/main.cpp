@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <string_view>
 
-#include "base/duration.hpp"
+#include "base/text.hpp"
 #include "program/run_program.hpp"
 #include "tools/run/run.hpp"
 
