@@ -82,7 +82,7 @@ def blocked_percent(result):
 
 
 def lasting(options, place, size, code, every, seconds):
-    """How many products last at least so long, and the result of that run."""
+    """How many products last at least this long, and the result of that run."""
     rounds = 1
     while True:
         result = run(options, place, size, code, every, rounds)

@@ -80,7 +80,7 @@ READ_FROM = {"own disks": [], "16 disks": ["--disks", "16"], "8 disks": ["--disk
 DISKS = {"order 1, polygons written": ("order 1", WRITTEN), "order 3, polygons written": ("order 3", WRITTEN),
          "order 1, slices read": ("order 1", READ_FROM)}
 DISK_NODES = 64
-CHANCE = 0.25  # seconds: half a row of order 3. A trace decides by so much when the last rows of a run end
+CHANCE = 0.25  # seconds: half a row of order 3. The trace shifts the end of a run's last rows by as much
 
 # As the ready platform ipsc860 with its 16 nodes; here as many as the paper's tables have.
 HYPERCUBE = {"name": "ipsc860-256", "about": "a hypercube of iPSC/860 nodes, larger than any that was built",

@@ -3,9 +3,9 @@
 
     benchmarks/volume/session.py [--bin build/release/bin] [--ranks 2] [--views 12] [--field wind] [--repetitions 5]
 
-Renders the same views in one session and in a run of their own each, in turn, and compares the pictures' bytes. Of the
+Renders the same views in one session and in a run of their own each, in turn, and compares the pictures' bytes. In the
 session, a picture counts from its command to the line that reports it; the first one, which waits for the grid, is apart.
-Of single runs, a picture is a whole run: the start of MPI, the grid, the picture. Prints medians of all repetitions.
+A single run counts as a whole: the start of MPI, the grid, the picture. Prints medians of all repetitions.
 """
 import json
 import os

@@ -19,8 +19,8 @@ class line_input {
   line_input(line_input const&) = delete;
   line_input& operator=(line_input const&) = delete;
 
-  /// Returns the next line, or nothing at the end of input or when `stopped` returns true. Of a line of
-  /// more than 1 MiB only the beginning.
+  /// Returns the next line, or nothing at the end of input or when `stopped` returns true. Returns
+  /// only the beginning of a line of more than 1 MiB.
   [[nodiscard]] std::optional<std::string> next(std::function<bool()> const& stopped);
   [[nodiscard]] bool is_terminal() const;
 

@@ -147,15 +147,19 @@ struct placed_solution {
   }
   /// The solution. Throws usage_error on a rank that does not have it.
   [[nodiscard]] Solution& operator*() &
-          requires(!std::same_as<Solution, bool>) { return const_cast<Solution&>(*std::as_const(*this)); }
-          /// The solution. Throws usage_error on a rank that does not have it.
-          [[nodiscard]] Solution&&
-          operator*() &&
-      requires(!std::same_as<Solution, bool>) { return std::move(**this); }
-      /// A member of the solution. Throws usage_error on a rank that does not have it.
-      [[nodiscard]] Solution const*
-      operator->() const
-        requires(!std::same_as<Solution, bool>)
+        requires detail::has_references<Solution>
+  {
+    return const_cast<Solution&>(*std::as_const(*this));
+  }
+  /// The solution. Throws usage_error on a rank that does not have it.
+  [[nodiscard]] Solution&& operator*() &&
+        requires detail::has_references<Solution>
+  {
+    return std::move(**this);
+  }
+  /// A member of the solution. Throws usage_error on a rank that does not have it.
+  [[nodiscard]] Solution const* operator->() const
+    requires detail::has_references<Solution>
   {
     return &**this;
   }

@@ -30,15 +30,15 @@
 
 namespace skel {
 
-/// Of any number of values the first in the order of Before, and its task: see minimum and maximum.
+/// The first of any number of values in the order of Before, and its task: see minimum and maximum.
 template <class T, class Before>
   requires std::integral<T> || std::floating_point<T>
 class extreme {
  public:
   using value_type = T;  ///< the type of the values
-  /// Of no values.
+  /// Holds no value.
   extreme() = default;
-  /// Of one value, and the task that it belongs to. A NaN counts as no value.
+  /// Holds one value, and the task that it belongs to. A NaN counts as no value.
   explicit extreme(T value, task_id task = 0) {
     if constexpr (std::floating_point<T>)
       if (std::isnan(value)) return;

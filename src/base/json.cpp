@@ -5,8 +5,8 @@
 #include <set>
 
 #include "format.hpp"
-#include "one_line.hpp"
 #include "skel/error.hpp"
+#include "text.hpp"
 
 namespace skel::detail {
 

@@ -1,13 +1,33 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <istream>
 
+#include "format.hpp"
+#include "skel/error.hpp"
+
 namespace skel::detail {
 
 namespace {
+
+struct unit {
+  std::string_view name;
+  double seconds;
+};
+constexpr std::array<unit, 6> units = {
+    {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}}};
+
+constexpr std::size_t longest_line = 1000;
+
+std::string_view ending_of(std::string_view path) {
+  auto const name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  auto const dot = name.rfind('.');
+  return dot == std::string_view::npos || dot == 0 ? std::string_view() : name.substr(dot);
+}
 
 // The least number of letters to insert, delete, replace or exchange with a neighbour that turns a into b
 // (optimal string alignment).
@@ -112,6 +132,42 @@ std::string nearest(std::string const& word, std::vector<std::string> const& nam
   }
   if (best.empty() && beginnings == 1) best = begun;
   return best;
+}
+
+std::chrono::duration<double> parse_duration(std::string_view text) {
+  auto rest = text;
+  auto const number = take_number<double>(rest);
+  bool const fixed = text.find_first_of("eE") == std::string_view::npos;
+  if (number && fixed && std::isfinite(*number) && *number > 0)
+    for (auto const& [name, seconds] : units)
+      if (rest == name) return std::chrono::duration<double>(*number * seconds);
+  throw usage_error(detail::format(
+      "\"{}\" is not a duration; expected for example 90, 90s, 500ms, 20us, 1.5m or 2h", text));
+}
+
+std::string one_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  std::string line;
+  for (char const c : text.substr(0, longest_line)) {
+    auto const code = static_cast<unsigned char>(c);
+    if (c == '\n' || c == '\r' || c == '\t') {
+      line += ' ';
+    } else if (code < 0x20 || code == 0x7f) {
+      line += detail::format("\\x{:02x}", code);
+    } else {
+      line += c;
+    }
+  }
+  return text.size() > longest_line ? line + "..." : line;
+}
+
+std::string require_ending(std::string_view path, std::initializer_list<std::string_view> known) {
+  auto ending = lower(ending_of(path));
+  if (std::ranges::find(known, ending) != known.end()) return ending;
+  if (ending.empty())
+    throw usage_error(detail::format("{}: missing extension; known: {}", path, join(known, ", ")));
+  throw usage_error(
+      detail::format("{}: unknown extension \"{}\"; known: {}", path, ending_of(path), join(known, ", ")));
 }
 
 }  // namespace skel::detail

@@ -1,8 +1,11 @@
-// Text of unknown origin: numbers, words, lines and fields. All formats read them with these functions.
+// Text of unknown origin: numbers, durations, words, lines and fields. All formats read them with these
+// functions.
 #pragma once
 
 #include <charconv>
+#include <chrono>
 #include <concepts>
+#include <initializer_list>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -80,5 +83,17 @@ bool read_line(std::istream& in, std::string& line);
 /// Returns the name that a misspelt word may mean: the nearest one, if a third of the word's letters or fewer
 /// are wrong, or the only one that begins with the word. Empty if there is none.
 [[nodiscard]] std::string nearest(std::string const& word, std::vector<std::string> const& names);
+
+/// Parses a positive, finite duration in ms, s, m (minutes) or h; seconds if there is no unit.
+/// Throws usage_error, which quotes `text`.
+std::chrono::duration<double> parse_duration(std::string_view text);
+
+/// Replaces line ends and tabs by blanks, and other control characters by \xNN; cuts the text after
+/// 1000 bytes. Hostile input quoted in a message must not control the user's terminal.
+std::string one_line(std::string_view text);
+
+/// Returns the ending of a file's name in lower case (".png"). Throws usage_error if it is not one of
+/// `known`: `a.jpg: unknown extension ".jpg"; known: .png, .ppm`.
+std::string require_ending(std::string_view path, std::initializer_list<std::string_view> known);
 
 }  // namespace skel::detail

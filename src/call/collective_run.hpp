@@ -1,28 +1,151 @@
 // A collective skeleton call on one rank of its team, common to all skeletons.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <exception>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "call_description.hpp"
-#include "doubts.hpp"
 #include "end.hpp"
+#include "engine/engine.hpp"
 #include "engine/remembered_results.hpp"
+#include "engine/run.hpp"
 #include "entry.hpp"
 #include "measures.hpp"
-#include "progress.hpp"
 #include "protocol/outcome.hpp"
 #include "skel/error.hpp"
+#include "skel/observe/progress.hpp"
 #include "skel/stop.hpp"
-#include "work_wait.hpp"
 
 namespace skel::detail {
+
+/// The pause of a compute thread that has no work. A thread that drives communication polls for a while, then
+/// sleeps for growing intervals; the others sleep until work arrives. An idle rank thus costs little and
+/// answers within a millisecond. Requires the engine's lock.
+class work_wait {
+ public:
+  explicit work_wait(engine& of) : engine_(of) {}
+
+  /// Polling time of a lone thread before it yields the core, and of any thread before it sleeps.
+  void set_poll_seconds(double seconds) { poll_seconds_ = seconds; }
+  void set_spin_seconds(double seconds) { spin_seconds_ = seconds; }
+  [[nodiscard]] unsigned threads() const { return threads_; }
+
+  /// Until notified, at most for 5 ms.
+  void sleep(std::unique_lock<std::mutex>& lock) {
+    ++threads_;
+    engine_.calls().work_arrived().wait_for(lock, std::chrono::milliseconds(5));
+    --threads_;
+  }
+  /// `t`: the present time. The thread is idle since `idle_since`. `lone`: it is the only compute thread.
+  /// `rest(seconds)` releases the lock.
+  template <class Rest>
+  void poll(double t, double idle_since, bool lone, Rest const& rest) {
+    constexpr double shortest_sleep = 50e-6;
+    constexpr double longest_sleep = 800e-6;
+    // Messages come in bursts: a root that only collects must not sleep between them.
+    double const idle = t - std::max(idle_since, engine_.driver().last_arrival());
+    if (idle < poll_seconds_ && lone && engine_.place.has_cores) {
+      engine_.driver().poll(t, poll_seconds_);
+      return;
+    }
+    double step = 0;
+    if (idle >= spin_seconds_) {  // growing steps: the wait never exceeds the idle time so far by much
+      step = std::clamp(idle / 8, shortest_sleep, longest_sleep);
+      if (step == longest_sleep) engine_.helper().rest(true);  // this thread polls often enough
+    }
+    ++threads_;
+    rest(step);
+    --threads_;
+    engine_.driver().progress();
+  }
+
+ private:
+  engine& engine_;
+  unsigned threads_ = 0;  // that wait
+  double poll_seconds_ = 0;
+  double spin_seconds_ = 50e-6;
+};
+
+/// On the root: shows the progress on standard error, and passes it to the context's observer. Off on the
+/// other ranks, and unless the user wants either.
+class call_progress {
+ public:
+  call_progress(engine& of, std::string label, bool on)
+      : engine_(of), label_(std::move(label)), start_(of.now()) {
+    auto const mode = engine_.options().progress;
+    if (on && (mode != observe::progress_mode::never || engine_.observed.observer))
+      display_ = std::make_unique<observe::progress_display>(label_, mode);
+  }
+
+  explicit operator bool() const { return display_ != nullptr; }
+  [[nodiscard]] std::string const& label() const { return label_; }
+  /// `last`: the call is over. At most one thread at a time.
+  void show(observe::progress_state s, bool last) {
+    double const t = engine_.now();
+    s.seconds = t - start_;
+    if (!engine_.owns_time()) s.now = std::time(nullptr);
+    constexpr double seconds_between_calls = 1;
+    if (engine_.observed.observer &&
+        (last || !observer_called_ || t - *observer_called_ >= seconds_between_calls)) {
+      observer_called_ = t;
+      engine_.observed.observer(label_, s);
+    }
+    last ? display_->finish(s) : display_->update(s);
+  }
+
+ private:
+  engine& engine_;
+  std::string label_;
+  double start_;
+  std::unique_ptr<observe::progress_display> display_;
+  std::optional<double> observer_called_;  // time of its latest call
+};
+
+/// Finds out which ranks make another call than the root. Asks a rank for its call if it sends what this call
+/// cannot have sent. If the descriptions differ, or all ranks in doubt have answered, the call fails on all
+/// ranks. Requires the engine's lock.
+class call_doubts final : public described_call {
+ public:
+  /// `over`: the call has ended here, so nothing is in doubt any more.
+  call_doubts(call_entry const& entry, call_description const& own, std::atomic<bool> const& over)
+      : entry_(entry), own_(own), over_(over) {}
+
+  /// On the root: whether a rank's hello has the hash of another call.
+  [[nodiscard]] bool of_another_call(int rank, std::uint64_t hash);
+  /// A message of this rank cannot be decoded.
+  void cannot_read(int from, std::string const& text);
+  /// Whether its messages must be ignored: the call is about to fail and must not succeed before.
+  [[nodiscard]] bool has(int rank) const { return asked_.contains(rank); }
+
+  [[nodiscard]] std::string description() const override { return own_.text(); }
+  void on_description(int wire_rank, std::string const& theirs) override;
+  void on_doubt(int wire_rank, int wire_about, std::string const& text) override;
+
+ private:
+  void ask(int rank, std::string const& why);
+  [[nodiscard]] call_table& calls() const { return context_access::engine_of(entry_.ctx).calls(); }
+
+  call_entry const& entry_;
+  call_description const& own_;
+  std::atomic<bool> const& over_;
+  struct question {
+    std::string why;
+    bool answered = false;
+  };
+  std::map<int, question> asked_;
+};
 
 /// Parameters of a call in addition to its work.
 struct call_options {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "engine/engine.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"

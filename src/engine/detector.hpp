@@ -64,7 +64,7 @@ class detector {
   }
   [[nodiscard]] bool due(double now) const { return enabled() && now - last_beat_ >= step(); }
 
-  /// Whether this process was stopped for so long that the others may think that it is lost.
+  /// Whether this process was stopped long enough for the others to think that it is lost.
   [[nodiscard]] bool was_absent(double now) const {
     return enabled() && now - last_beat_ > suspect_after_ - interval_;
   }

@@ -49,7 +49,7 @@ class driver {
   void send_pending();
   /// Time of the next tick of the roles.
   [[nodiscard]] double next_tick() const;
-  /// This process was stopped for so many seconds. Without the lock.
+  /// This process was stopped for this time. Without the lock.
   void note_stopped(double seconds) { stopped_.fetch_add(seconds, std::memory_order_relaxed); }
   /// Time when communication was last driven. Later if that yielded the core in vain: then it is
   /// the time of the next attempt. Without the lock.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "cores.hpp"
 #include "exit_status.hpp"
 #include "skel/error.hpp"

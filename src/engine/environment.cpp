@@ -9,7 +9,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "base/duration.hpp"
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "cores.hpp"

@@ -10,7 +10,7 @@ void note_attempt(int attempt);
 
 /// Appends "RANK CODE" (after the first attempt less a million for each, so that lines of the last one are
 /// the first in order), and `reason` if it is not empty, to the file named by SKEL_EXIT_STATUS_FILE, if set.
-/// Open MPI 4's mpiexec exits with 0 if it was told to survive losses, whatever the ranks return.
+/// Open MPI 4's mpiexec exits with 0 if it is to survive losses, whatever the ranks return.
 /// scripts/skel-mpiexec reads this file instead. A reason tells it that losses ended the job, which can then
 /// be started again; it is printed if mpiexec hangs with the output of the ranks.
 void report_exit_status(int rank, int code, std::string const& reason = {});

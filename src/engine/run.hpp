@@ -33,7 +33,7 @@ class run {
   /// The rank has left the body of run_main and will not take part again.
   virtual void on_left(int rank) = 0;
   virtual void on_tick(double now) = 0;
-  /// Before a tick: this process was stopped for so many seconds. Time limits exclude them.
+  /// Before a tick: this process was stopped for this time. Time limits exclude it.
   virtual void on_stopped(double /*seconds*/) {}
   /// The call fails for a reason outside its protocol. `everywhere`: on all ranks; otherwise its team has
   /// lost a rank, or the team's task has failed on one.

@@ -129,7 +129,7 @@ class farm_call : public protocol_run<P> {
   // --- source and sink
   void supply();
   void cancel();
-  /// Of these results in the sink, those that were not cancelled.
+  /// The number of these results in the sink that were not cancelled.
   [[nodiscard]] std::uint64_t wanted_results(std::uint64_t sunk) const {
     return stream_.book() == nullptr ? sunk : sunk - std::min(sunk, stream_.book()->dropped());
   }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "farm/role/root_config.hpp"
+#include "farm/role/config.hpp"
 #include "skel/context.hpp"
 
 namespace skel::detail {

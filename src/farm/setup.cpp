@@ -1,9 +1,12 @@
 #include "setup.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/format.hpp"
 #include "base/memory.hpp"
@@ -15,11 +18,11 @@
 #include "protocol/deal.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
-#include "tasks/cost.hpp"
 
 namespace skel::detail {
 
 namespace {
+
 constexpr std::uint64_t least_window = 65536;
 constexpr std::uint64_t window_per_rank = 32;  // or grants are small, so the root sends many
 constexpr std::uint64_t memory_share = 4;      // a quarter of it
@@ -27,6 +30,35 @@ constexpr std::uint64_t least_first_grant = 64;
 constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
 // A task is costly if it costs more than a thread's share of all costs over this.
 constexpr double parts_of_share = 16;
+
+// The cost of each of `tasks` tasks, in units of the average one. Throws usage_error for a cost that is
+// negative or not finite, or if the sum is not finite, and what `cost` throws.
+std::vector<double> costs_of(std::function<double(task_id)> const& cost, std::uint64_t tasks) {
+  std::vector<double> all;
+  all.reserve(tasks);
+  double sum = 0;
+  for (task_id id = 0; id < tasks; ++id) {
+    double const c = cost(id);
+    if (!(c >= 0 && std::isfinite(c)))
+      throw usage_error(
+          detail::format("farm: task {} has the cost {}, expected a finite number of at least 0", id, c));
+    sum += c;
+    all.push_back(c);
+  }
+  if (!std::isfinite(sum))
+    throw usage_error("farm: the sum of all costs is too large, expected a finite number");
+  for (auto& c : all) c = sum > 0 ? c / sum * static_cast<double>(tasks) : 1;
+  return all;
+}
+
+// The tasks, the most costly one first; those of equal cost in the order of their numbers.
+std::vector<task_id> by_cost(std::vector<double> const& costs) {
+  std::vector<task_id> order(costs.size());
+  std::iota(order.begin(), order.end(), task_id{0});
+  std::stable_sort(order.begin(), order.end(), [&](task_id a, task_id b) { return costs[a] > costs[b]; });
+  return order;
+}
+
 }  // namespace
 
 bool forms_teams(farm_traits const& traits, farm_options const& options, int ranks) {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "farm/role/config.hpp"
 #include "farm/role/message.hpp"
-#include "farm/role/root_config.hpp"
 #include "skel/task_needs.hpp"
 
 namespace skel::detail {

@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
 

@@ -217,7 +217,7 @@ mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches) {
   return made;
 }
 
-// Of the body that this process runs. Contexts that the body makes belong to it.
+// The number of the body that this process runs. Contexts that the body makes belong to it.
 int attempt_of_process = 1;
 
 std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires, mpi_start& from) {

@@ -16,7 +16,7 @@ struct clock_sample {
 /// The samples of one rank, in the order of their time.
 class clock_offsets {
  public:
-  /// Of two samples less than a second apart only the one with the shorter round trip is kept: their
+  /// Keeps only the one with the shorter round trip of two samples less than a second apart: their
   /// errors would look like drift.
   void add(clock_sample const& sample);
   [[nodiscard]] bool empty() const { return samples_.empty(); }

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/file_ending.hpp"
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "skel/atomic_file.hpp"

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::program {

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <vector>
 
-#include "base/duration.hpp"
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "base/duration.hpp"
+#include "base/text.hpp"
 #include "program/help.hpp"
 #include "program/option_rows.hpp"
 #include "program/paths.hpp"

@@ -1,7 +1,7 @@
 #include "program/paths.hpp"
 
-#include "base/file_ending.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "program/sister.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <new>
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "program/paths.hpp"
 #include "program/same_options.hpp"
 #include "skel/error.hpp"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <new>
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::program {

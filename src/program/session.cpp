@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"
@@ -161,9 +160,8 @@ void apply(run_options const& options, context& ctx) {
 
 }  // namespace
 
-// On the root: rewrites a report every second with the progress of the run (--live-report), and serves it as
-// a page
-// (--watch). Does nothing if neither option is given.
+// On the root: rewrites a report every second with the progress of the run (--live-report), and serves it
+// as a page (--watch). Does nothing if neither option is given.
 class live_view {
  public:
   live_view(context& ctx, run_options const& options, std::string program)

@@ -72,7 +72,7 @@ class roll_call {
   by_rank<peer> peers_;
   bool stopping_ = false;
   bool finished_ = false;
-  unsigned stop_ticks_ = 0;  // since the ranks were told to stop
+  unsigned stop_ticks_ = 0;  // since the ranks were asked to stop
   std::optional<std::string> aborted_{};
   outcome outcome_;
 };

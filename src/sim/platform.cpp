@@ -8,7 +8,7 @@
 
 #include "base/format.hpp"
 #include "base/json.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 
 namespace skel::sim {

@@ -18,8 +18,8 @@ world& running(char const* caller) {
   return *w;
 }
 
-// A rank has a stack and a page that guards it. Where the system does not allow so many mappings, SimGrid
-// aborts.
+// A rank has a stack and a page that guards it. SimGrid aborts if the system does not allow all these
+// mappings.
 void require_stacks(std::size_t ranks) {
   constexpr std::size_t of_the_process = 1000;
   std::size_t allowed = 0;

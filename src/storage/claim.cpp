@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "storage/paths.hpp"
 

@@ -1,18 +1,117 @@
-// Products of a matrix over GF(2^8) with shards. Every computation of a code has this form: parity
-// from data, lost shards from present ones, and the effect of a changed block on the parity.
+// The field GF(2^8), matrices over it, and products of a matrix with shards. Every computation of a
+// code has this form: parity from data, lost shards from present ones, and the effect of a changed
+// block on the parity.
+//
+// Checkpoint code lives in the namespace skel::storage, because skel::checkpoint is a user-visible
+// name.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "skel/storage/code.hpp"
 #include "skel/storage/kernel.hpp"
-#include "storage/matrix.hpp"
 
 namespace skel::storage {
+
+/// An element of the field. A byte is a polynomial over {0, 1}, taken modulo x^8 + x^4 + x^3 + x^2 + 1
+/// (0x11d), with generator x = 2. A sum is an exclusive or. ISA-L, zfec, Backblaze,
+/// klauspost/reedsolomon and redset use the same polynomial.
+using element = std::uint8_t;
+
+namespace field {
+
+struct field_tables {
+  std::array<element, 510> power{};  ///< 2^i, two periods, so that a sum of two logarithms needs no reduction
+  std::array<std::uint8_t, 256> logarithm{};
+};
+
+constexpr field_tables make_field_tables() {
+  constexpr unsigned polynomial = 0x11d;
+  field_tables t;
+  unsigned x = 1;
+  for (unsigned i = 0; i < 255; ++i) {
+    t.power[i] = t.power[i + 255] = static_cast<element>(x);
+    t.logarithm[x] = static_cast<std::uint8_t>(i);
+    x <<= 1U;
+    if (x > 255) x ^= polynomial;
+  }
+  return t;
+}
+
+inline constexpr field_tables tables = make_field_tables();
+
+}  // namespace field
+
+[[nodiscard]] constexpr element multiply(element a, element b) noexcept {
+  if (a == 0 || b == 0) return 0;
+  return field::tables.power[field::tables.logarithm[a] + field::tables.logarithm[b]];
+}
+
+/// 1 / a; returns 0 for a = 0.
+[[nodiscard]] constexpr element inverse(element a) noexcept {
+  return a == 0 ? element{0} : field::tables.power[255U - field::tables.logarithm[a]];
+}
+
+/// a^n, with 0^0 = 1.
+[[nodiscard]] constexpr element power(element a, unsigned n) noexcept {
+  if (n == 0) return 1;
+  if (a == 0) return 0;
+  return field::tables.power[field::tables.logarithm[a] * (n % 255U) % 255U];
+}
+
+/// A dense matrix of field elements.
+class matrix {
+ public:
+  matrix() = default;
+  /// A matrix of zeros.
+  matrix(std::size_t rows, std::size_t columns);
+  [[nodiscard]] static matrix identity(std::size_t size);
+
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
+  [[nodiscard]] element& at(std::size_t row, std::size_t column) { return cells_[row * columns_ + column]; }
+  [[nodiscard]] element at(std::size_t row, std::size_t column) const {
+    return cells_[row * columns_ + column];
+  }
+  [[nodiscard]] std::span<element const> row(std::size_t row) const {
+    return std::span(cells_).subspan(row * columns_, columns_);
+  }
+
+  friend bool operator==(matrix const&, matrix const&) = default;
+
+ private:
+  std::size_t rows_ = 0, columns_ = 0;
+  std::vector<element> cells_;
+};
+
+/// The product a b; a must have as many columns as b has rows.
+[[nodiscard]] matrix operator*(matrix const& a, matrix const& b);
+
+/// Inverts by Gauss-Jordan elimination. Returns nothing if the matrix is singular.
+[[nodiscard]] std::optional<matrix> inverse(matrix const& square);
+
+/// The construction of the parity rows. With each of them, any m of the m + k rows of [identity;
+/// parity] are independent for all m + k <= 256. An unreduced Vandermonde matrix below the identity
+/// lacks this property (ISA-L's gf_gen_rs_matrix): with 6 data and 5 parity shards, some losses of
+/// 5 shards are fatal.
+enum class construction : std::uint8_t {
+  vandermonde,  ///< V inv(V_top), V of the points 0, 1, 2, …: Backblaze, klauspost/reedsolomon, redset
+  cauchy,  ///< 1 / (i + j) for row i = m, m + 1, … and column j: ISA-L's gf_gen_cauchy1_matrix, klauspost
+  zfec,    ///< V inv(V_top), V of the points 0, 1, 2, 4, 8, … (powers of the generator): zfec, Rizzo, fecpp
+};
+
+/// The k x m matrix that maps m data shards to the k parity shards. The first m shards of the code
+/// are the data itself (Malluhi and Johnston 1998). Throws usage_error unless m >= 1 and m + k <=
+/// 256.
+[[nodiscard]] matrix parity_matrix(construction how, std::size_t data, std::size_t parity);
+
+/// The parity matrix of a code.
+[[nodiscard]] matrix parity_of(code const& c);
 
 /// A matrix prepared for application to shards. Construction costs 41 bytes and well below a
 /// microsecond per cell. Application is const and thread-safe.

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
 

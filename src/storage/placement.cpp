@@ -18,7 +18,7 @@ struct host {
   std::vector<std::size_t> places;
 };
 
-// Sorts by load, in steps of a factor of two from the least on. If noise told equal hosts apart, the shards
+// Sorts by load, in steps of a factor of two from the least on. If noise separated equal hosts, the shards
 // of all parts would go to the same few.
 void least_loaded_first(std::span<host> hosts) {
   double least = std::numeric_limits<double>::infinity();

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/format.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "skel/error.hpp"
 #include "storage/cipher.hpp"
 

@@ -7,6 +7,29 @@
 
 namespace skel::detail {
 
+// --- farm_help
+
+void farm_help::handled_results(bool own, std::uint64_t count, double seconds) {
+  double const cost = seconds / static_cast<double>(count);
+  auto& mean = own ? own_result_cost_ : other_result_cost_;
+  double const before = mean.load(std::memory_order_relaxed);  // only one thread at a time handles results
+  mean.store(before == 0 ? cost : 0.7 * before + 0.3 * cost, std::memory_order_relaxed);
+}
+
+bool farm_help::root_is_at_it(double t) const {
+  constexpr double lately = 1e-3;
+  return t - own_finished_.load(std::memory_order_relaxed) < lately;
+}
+
+bool farm_help::costs_more_than_it_brings(double t) const {
+  double const task = task_cost_.load(std::memory_order_relaxed);
+  double const own = own_result_cost_.load(std::memory_order_relaxed);
+  return task > 0 && own > 0 && other_result_cost_.load(std::memory_order_relaxed) > task + own &&
+         root_is_at_it(t);
+}
+
+// --- farm_sink
+
 farm_sink::farm_sink(engine& of, farm_work& work, farm_traits const& traits,
                      std::optional<checkpoint_options> const& checkpoint, std::string const& label,
                      window_size window)
@@ -65,7 +88,7 @@ sink_stage::progress farm_sink::drain(entries& list) {
 }
 
 void farm_sink::pass_on(std::function<verdict()> const& judge, std::function<void()> const& before,
-                        std::function<void(sink_stage::progress const&, double, task_id)> const& told) {
+                        std::function<void(sink_stage::progress const&, double, task_id)> const& after) {
   while (true) {
     std::unique_lock lock(engine_.mutex());
     auto const what = judge();
@@ -82,7 +105,7 @@ void farm_sink::pass_on(std::function<verdict()> const& judge, std::function<voi
     auto const progress = drain(list);
     lock.lock();
     recycle(list);
-    told(progress, begin, first);
+    after(progress, begin, first);
   }
 }
 

@@ -62,7 +62,7 @@ sockaddr_in socket_name(std::uint32_t address, std::uint16_t port) {
 
 int open_socket() { return ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 
-// So few bytes fit into the buffer of any connection.
+// These few bytes fit into the buffer of any connection.
 bool send_bytes(int descriptor, std::span<std::byte const> what) {
   return ::send(descriptor, what.data(), what.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(what.size());
 }

@@ -267,7 +267,7 @@ TEST_CASE(
   }
 }
 
-// Of another process: the ranks of this test share one.
+// Another process holds it: the ranks of this test share one.
 TEST_CASE("another job's claim is not taken over, also if it came when the root died") {
   for (bool const had_it : {false, true}) {
     CAPTURE(had_it);

@@ -1,8 +1,7 @@
-#include "tasks/result_log.hpp"
-
 #include "catch.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
+#include "tasks/recorder.hpp"
 
 namespace {
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t tasks = 240, terms_of_a_task = 7;
 
-// Of all sizes, so that another order of plain additions has other bits.
+// Terms of all sizes, so that another order of plain additions has other bits.
 double term(std::uint64_t i) {
   return std::ldexp(std::sin(static_cast<double>(i)), static_cast<int>(i * 37 % 120) - 60);
 }

@@ -1,5 +1,5 @@
 // libFuzzer: the small languages of command-line options.
-#include "base/duration.hpp"
+#include "base/text.hpp"
 #include "fuzz.hpp"
 #include "generate.hpp"
 #include "skel/divide_and_conquer.hpp"

@@ -1,13 +1,12 @@
 // libFuzzer: any bytes give a farm's checkpoint, which is written and read again, or a
 // protocol_error.
-#include "tasks/result_log.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "fuzz.hpp"
+#include "tasks/recorder.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   auto const bytes = fuzz::input{data, size}.bytes();

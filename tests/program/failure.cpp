@@ -1,4 +1,4 @@
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "catch.hpp"
 
 using skel::detail::one_line;

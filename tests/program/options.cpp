@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "base/duration.hpp"
+#include "base/text.hpp"
 #include "catch.hpp"
 #include "observe/support.hpp"
 #include "program/command_line.hpp"

@@ -1,10 +1,8 @@
 // GF(2^8) and matrices over it, compared with bitwise arithmetic and published values.
-#include "storage/field.hpp"
-
 #include "catch.hpp"
 #include "codes_support.hpp"
 #include "skel/error.hpp"
-#include "storage/matrix.hpp"
+#include "storage/linear_map.hpp"
 
 using namespace skel::storage;
 

@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "codes_support.hpp"
 #include "skel/storage/coder.hpp"
-#include "storage/field.hpp"
+#include "storage/linear_map.hpp"
 
 namespace {
 

@@ -175,7 +175,7 @@ class View(unittest.TestCase):
         self.assertEqual(page.cell("ranks"), "300, 1 thread each")
         # 601 rows: those of every fifth rank are named, once in the timeline.
         self.assertEqual([int(rank) for rank in re.findall(r">rank (\d+) on node-\d+<", text)], list(range(0, 300, 5)))
-        self.assertIn("image", page.tags)  # a picture of so many spans consists of points
+        self.assertIn("image", page.tags)  # a picture of that many spans consists of points
         self.assertLess(len(text), 3_000_000)
 
     def test_work_over_time(self):

@@ -98,6 +98,10 @@ concept becomes =
       { +to } -> std::same_as<std::remove_cvref_t<From>>;
     });
 
+/// Whether a vector's elements of this type have references: std::vector<bool> holds bits.
+template <class T>
+concept has_references = !std::same_as<T, bool>;
+
 /// The parameters of a function, or of an object with one operator() that is not a template:
 /// `types` is a tuple. Undefined for others, whose parameters cannot be inspected.
 template <class F>

@@ -81,7 +81,7 @@ class task_feed {
   [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;
   virtual void pack_task(task_id id, std::vector<std::byte>& out) const = 0;
   virtual void forget(task_range const& range) = 0;
-  // Of a steered source: pull() takes the number of threads that wait for a task.
+  // If the source is steered: pull() takes the number of threads that wait for a task.
   [[nodiscard]] virtual steered_book* book() { return nullptr; }
 
  protected:

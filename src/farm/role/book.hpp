@@ -2,17 +2,103 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "farm/role/action.hpp"
 #include "farm/role/dealer.hpp"
-#include "farm/role/failed_tasks.hpp"
 #include "farm/role/losses.hpp"
-#include "farm/role/results_spacing.hpp"
 #include "farm/role/task_progress.hpp"
+#include "protocol/by_rank.hpp"
 
 namespace skel::role {
+
+/// How long the results of a rank wait for others, so that the root can keep up with all ranks. A regular
+/// value, part of farm_book.
+class results_spacing {
+ public:
+  results_spacing() = default;
+  explicit results_spacing(rank_id ranks) : told_(ranks) {}
+
+  /// A message costs the root this many seconds, and this many ranks send messages. The spacing is rounded to
+  /// a power of two, so that small changes cause no messages.
+  void message_cost(double seconds, rank_id workers) {
+    double const all = most_per_message_time * static_cast<double>(workers) * seconds;
+    std::uint64_t wanted = shortest;
+    while (wanted < longest && static_cast<double>(wanted) * 1e-6 < all) wanted *= 2;
+    microseconds_ = wanted == shortest ? 0 : wanted;  // results of a quantum travel together anyway
+  }
+  /// The spacing in microseconds that the rank must learn, if it does not know it yet.
+  [[nodiscard]] std::optional<std::uint64_t> news_for(rank_id rank) {
+    if (std::exchange(told_[rank], microseconds_) == microseconds_) return std::nullopt;
+    return microseconds_;
+  }
+  [[nodiscard]] double seconds() const { return static_cast<double>(microseconds_) * 1e-6; }
+  friend bool operator==(results_spacing const&, results_spacing const&) = default;
+  auto fields() const { return std::tie(microseconds_); }
+
+ private:
+  // The root spends at most a third of its time on results messages.
+  static constexpr double most_per_message_time = 3;
+  static constexpr std::uint64_t shortest = 100, longest = 204'800;  // microseconds
+
+  std::uint64_t microseconds_ = 0;  // between two results messages of a rank
+  by_rank<std::uint64_t> told_;
+};
+
+/// The failures of each task without result, and the failed tasks that wait for a rank. A regular value, part
+/// of farm_book.
+class failed_tasks {
+ public:
+  failed_tasks() = default;
+  explicit failed_tasks(farm_root_config const& config)
+      : root_(config.root), elsewhere_(config.on_error.elsewhere), rooms_(config.rooms) {}
+
+  /// The task threw on `rank`, as that rank's failure number `nth`. Returns false for a repeated message.
+  bool add(task_id task, rank_id rank, std::uint64_t nth);
+  [[nodiscard]] unsigned times(task_id task) const;
+  /// The rank has no room for the task, as its failure number `nth`. Returns false for a repeated message.
+  bool refuse(task_id task, rank_id rank, std::uint64_t nth, task_room const& needs);
+  /// Why no rank that is left can run the task; empty: one can.
+  [[nodiscard]] std::string misfit(task_id task, compute_ranks const& ranks) const;
+  /// The task must run again, and no rank has it.
+  void wait(task_id task) { all_.at(task).waits = true; }
+  void given(task_id task) { all_.at(task).waits = false; }
+  /// The rank that runs the task next: if possible, one where it has not failed yet. Empty: none has said
+  /// hello.
+  [[nodiscard]] std::optional<rank_id> taker(task_id task, farm_dealer const& dealer) const;
+  /// The task has a result, or is left out.
+  void settle(task_range const& tasks);
+  [[nodiscard]] std::vector<task_id> waiting() const;
+  /// Whether the rank has room for the task, as far as its needs are known.
+  [[nodiscard]] bool fits(task_id task, rank_id rank) const;
+  /// Whether no other rank that computes has room for it.
+  [[nodiscard]] bool fits_only(task_id task, rank_id rank, compute_ranks const& ranks) const;
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+  friend bool operator==(failed_tasks const&, failed_tasks const&) = default;
+  auto fields() const { return std::tie(all_); }
+
+ private:
+  [[nodiscard]] bool failed_on(task_id task, rank_id rank) const;
+
+  struct failure {
+    rank_id rank = 0;
+    std::uint64_t nth = 0;
+  };
+  struct record {
+    std::vector<failure> failures{}, refusals{};
+    task_room needs{};  // as far as they are known
+    bool waits = false;
+  };
+  rank_id root_ = 0;
+  bool elsewhere_ = false;
+  std::vector<task_room> rooms_;  // of each rank; empty: of any size
+  std::map<task_id, record> all_;
+};
 
 /// The duties of farm_root work on it. A regular value; events append their actions to `out`.
 struct farm_book {

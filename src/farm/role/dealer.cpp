@@ -1,11 +1,182 @@
 #include "farm/role/dealer.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "protocol/deal.hpp"
 
 namespace skel::role {
+
+namespace {
+
+// Grants after which the limit, which grows fourfold each time, no longer applies.
+constexpr unsigned limited_grants = 16;
+
+// The rank's share, by speed, of half of the remaining tasks, so that a grant takes at most half of the
+// remaining time. A rank of unknown speed gets the few tasks that it asks for, which cover a round trip.
+std::uint64_t adaptive(double share, std::uint64_t wanted, task_pool const& pool) {
+  auto const part = 0.5 * static_cast<double>(pool.tasks()) * share;
+  return std::min(pool.tasks(), std::max(wanted, static_cast<std::uint64_t>(part)));
+}
+
+}  // namespace
+
+// --- task_pool
+
+void task_pool::add(range_list const& fresh) {
+  for (auto const& r : fresh) {
+    if (!ranges_.empty() && ranges_.back().stride == 1 && r.stride == 1 &&
+        ranges_.back().last() + 1 == r.first)
+      ranges_.back().count += r.count;
+    else
+      ranges_.push_back(r);
+    tasks_ += r.count;
+    added_ += r.count;
+  }
+}
+
+void task_pool::put_back(range_list const& ranges) {
+  for (auto const& r : std::ranges::reverse_view(ranges)) {
+    ranges_.push_front(r);  // an ordered sink waits for the tasks given first
+    tasks_ += r.count;
+  }
+}
+
+void task_pool::remove(task_range const& range, task_set const& recorded) {
+  auto const apart = [&](task_range const& r) { return r.last() < range.first || r.first > range.last(); };
+  if (std::all_of(ranges_.begin(), ranges_.end(), apart)) return;
+  range_list left;
+  for (auto const& r : ranges_) {
+    if (apart(r)) {
+      left.push_back(r);
+      continue;
+    }
+    for (std::uint64_t i = 0; i < r.count; ++i)
+      if (!recorded.contains(r[i])) append(left, {r[i], 1, 1});
+  }
+  ranges_.assign(left.begin(), left.end());
+  tasks_ = count_tasks(left);
+}
+
+std::uint64_t task_pool::take(std::uint64_t n, range_list& to) {
+  std::uint64_t taken = 0;
+  while (taken < n && !ranges_.empty()) {
+    auto& front = ranges_.front();
+    auto most = n - taken;
+    if (window_ > 0) most = std::min(most, tasks_of_window(front));
+    if (most == 0) break;
+    auto const range = front.take_front(most);
+    if (front.empty()) ranges_.pop_front();
+    taken += range.count;
+    tasks_ -= range.count;
+    append(to, range);
+  }
+  return taken;
+}
+
+void task_pool::clear() {
+  ranges_.clear();
+  tasks_ = 0;
+}
+
+void task_pool::sunk(std::uint64_t count, task_id next) {
+  sunk_ = count;
+  sink_next_ = next;
+}
+
+// Returns the number of tasks given whose results the sink has not received. Restored results went to the
+// sink first.
+std::uint64_t task_pool::open() const { return added_ - tasks_ - (sunk_ - std::min(sunk_, restored_)); }
+
+// Returns how many tasks of `next`, from the first one on, the window allows to give out.
+std::uint64_t task_pool::tasks_of_window(task_range const& next) const {
+  if (!ordered_) return window_ - std::min(window_, open());
+  auto const end = sink_next_ + window_;
+  return next.first >= end ? 0 : (end - next.first + next.stride - 1) / next.stride;
+}
+
+// --- grant_sizes
+
+grant_sizes::grant_sizes(farm_root_config const& config)
+    : policy_(config.policy),
+      first_grant_(config.first_grant),
+      root_(config.root),
+      costs_(config.list.costs),
+      costly_(config.list.costly),
+      grants_(config.ranks) {}
+
+std::vector<range_list> grant_sizes::shares(std::vector<rank_id> const& takers, range_list const& left,
+                                            compute_ranks const& ranks) const {
+  std::vector<range_list> shares;
+  auto const all = count_tasks(left);
+  auto const n = static_cast<int>(takers.size());
+  auto const costs = costs_.known() ? costs_.of_these(left) : task_costs();
+  if (policy_.start == schedule::start_with::weighted) {
+    std::vector<double> power;
+    for (rank_id const rank : takers) {
+      auto const at = static_cast<std::size_t>(rank);
+      double const chosen = at < policy_.power.size() ? policy_.power[at] : 0;
+      double const measured = ranks.power(rank) > 0 ? ranks.power(rank) : 1.0;
+      power.push_back(chosen > 0 ? chosen : measured * static_cast<double>(ranks.threads(rank)));
+    }
+    shares = weighted_shares(policy_.cut.of(all), power, costs);
+  } else {
+    for (int k = 0; k < n; ++k) shares.push_back(known_share(policy_, all, n, k, costs));
+  }
+  for (auto& s : shares) s = at_positions(left, s);
+  return shares;
+}
+
+// A window has a place for each thread, and each rank has its part of the others: a rank that asks ahead must
+// not take the place for which the thread of another one waits.
+std::uint64_t grant_sizes::most(rank_id rank, std::uint64_t held, task_pool const& pool,
+                                rank_loads const& loads, compute_ranks const& ranks) {
+  if (pool.window() == 0) return pool.tasks();
+  auto const own = ranks.threads(rank);
+  auto const threads = static_cast<double>(std::max(1, ranks.all_threads()));
+  auto const known = loads.share(rank, ranks.computing());
+  auto const part = known > 0 ? known : static_cast<double>(own) / threads;
+  auto const more = std::max(0.0, static_cast<double>(pool.window()) - threads) * part;
+  auto const most = static_cast<std::uint64_t>(own) + static_cast<std::uint64_t>(more);
+  return most > held ? std::min(most - held, pool.places()) : 0;
+}
+
+// Returns how many tasks cost no more than `n` tasks of the pool's average cost: fewer, if the most costly
+// ones come first.
+std::uint64_t grant_sizes::of_average_cost(std::uint64_t n, task_pool const& pool) const {
+  double all = 0;
+  for (auto const& r : pool.ranges()) all += costs_.of(r);
+  double rest = all * static_cast<double>(n) / static_cast<double>(pool.tasks());
+  std::uint64_t fitting = 0;
+  for (auto const& r : pool.ranges()) {
+    auto const these = costs_.fitting(r, rest);
+    fitting += these;
+    rest -= costs_.of({r.first, these, r.stride});
+    if (these < r.count) break;
+  }
+  return std::min(n, fitting);
+}
+
+std::uint64_t grant_sizes::next(rank_id rank, std::uint64_t wanted, task_pool const& pool,
+                                rank_loads const& loads, compute_ranks const& ranks) {
+  bool const fixed = policy_.size == schedule::grant_size::fixed;
+  auto n = policy_.size == schedule::grant_size::adaptive
+               ? adaptive(loads.share(rank, ranks.computing()), wanted, pool)
+               : next_grant(policy_, pool.tasks(), wanted, static_cast<int>(ranks.threads(rank)),
+                            ranks.all_threads());
+  if (pool.ranges().front().first < costly_)
+    n = 1;
+  else if (!fixed && costs_.known() && n > wanted)
+    n = std::max(wanted, of_average_cost(n, pool));
+  auto& grants = grants_[rank];
+  if (!fixed && first_grant_ > 0 && rank != root_ && grants < limited_grants)
+    n = std::min(n, std::max(wanted, first_grant_ << (2 * grants)));
+  ++grants;
+  return n;
+}
+
+// --- farm_dealer
 
 farm_dealer::farm_dealer(farm_root_config const& config, task_pool pool)
     : root_(config.root),

@@ -7,7 +7,7 @@
 #include "farm/role/action.hpp"
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/compute_ranks.hpp"
-#include "farm/role/root_config.hpp"
+#include "farm/role/config.hpp"
 #include "farm/role/stock.hpp"
 #include "farm/role/task_progress.hpp"
 #include "protocol/suspects.hpp"

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "farm/role/action.hpp"
+#include "farm/role/config.hpp"
 #include "farm/role/held_tasks.hpp"
-#include "farm/role/member_config.hpp"
 #include "farm/role/reports.hpp"
 #include "farm/role/ring.hpp"
 #include "protocol/attendance.hpp"

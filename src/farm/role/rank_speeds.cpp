@@ -6,6 +6,10 @@
 namespace skel::role {
 
 namespace {
+
+// What is assumed counts as much as this many tasks.
+constexpr double assumed = 10;
+
 // What a rank's power says counts as much as this many of its tasks, if their costs vary as exponential ones
 // do: other load changes a known power less than unknown powers differ.
 constexpr double tasks_of_power = 16, tasks_of_no_power = 2;
@@ -14,7 +18,51 @@ constexpr double fewest_tasks = 1, most_tasks = 256;
 constexpr double reported_tasks = 64;
 // A task that is later than by this many times the average one is a long one, on a rank of any speed.
 constexpr double most_late = 4;
+
 }  // namespace
+
+// --- task_times
+
+std::size_t task_times::bin_of(double seconds) {
+  constexpr double shortest = 1e-9;
+  return static_cast<std::size_t>(
+      std::clamp(std::ilogb(std::max(shortest, seconds) / shortest), 0, bins - 1));
+}
+
+void task_times::add(double seconds, double tasks) {
+  if (!(std::isfinite(seconds) && seconds > 0 && tasks > 0)) return;
+  if (tasks_ > remembered_) {
+    for (auto& b : bins_) b = {b.tasks / 2, b.seconds / 2};
+    tasks_ /= 2, seconds_ /= 2, squares_ /= 2;
+  }
+  double const each = seconds / tasks;
+  auto& b = bins_[bin_of(each)];
+  b.tasks += tasks;
+  b.seconds += seconds;
+  tasks_ += tasks;
+  seconds_ += seconds;
+  squares_ += seconds * each;
+}
+
+double task_times::variation() const {
+  double const square = mean() * mean();
+  return std::max(0.0, (squares_ + assumed * 2 * square) / (tasks_ + assumed) / square - 1);
+}
+
+double task_times::excess(double done, double limit) const {
+  double const more = std::max(mean(), (overdue - 1) * done);
+  double tasks = assumed;
+  double seconds = assumed * more * std::exp((done - limit) / more);
+  for (auto at = bin_of(done); at < bins_.size(); ++at) {
+    auto const& b = bins_[at];
+    if (b.seconds <= done * b.tasks) continue;  // they were shorter
+    tasks += b.tasks;
+    seconds += std::max(0.0, b.seconds - limit * b.tasks);
+  }
+  return seconds / tasks;
+}
+
+// --- rank_speeds
 
 void rank_speeds::joins(rank_id rank, double power) {
   auto& r = ranks_[rank];

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "farm/role/action.hpp"
+#include "farm/role/config.hpp"
 #include "farm/role/held_tasks.hpp"
-#include "farm/role/member_config.hpp"
 
 namespace skel::role {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "farm/role/action.hpp"
+#include "farm/role/config.hpp"
 #include "farm/role/held_tasks.hpp"
-#include "farm/role/member_config.hpp"
 #include "farm/role/reports.hpp"
 #include "protocol/ring_search.hpp"
 #include "skel/schedule.hpp"

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "farm/role/root_config.hpp"
+#include "farm/role/config.hpp"
 #include "protocol/task_set.hpp"
 
 namespace skel::role {

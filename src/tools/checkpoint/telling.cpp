@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "storage/shard_store.hpp"
 
 namespace skel::storage {

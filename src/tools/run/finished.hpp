@@ -22,8 +22,8 @@ class finished {
   finished(command_list const& list, surroundings where);
 
   /// The result in this place is of a command with this identity and, then, this number. Returns its number
-  /// in the list, or nothing if the list does not have it, or not so often. If commands have files, which are
-  /// named after their numbers, only if it had the same number, and its file is still there.
+  /// in the list, or nothing if the list does not have it, or has it fewer times. If commands have files,
+  /// which are named after their numbers, only if it had the same number, and its file is still there.
   [[nodiscard]] std::optional<std::uint64_t> take(std::uint64_t place, hash128 const& identity,
                                                   std::uint64_t before, outcome const& how);
 

@@ -22,7 +22,7 @@ bool has_room(int output) {
   return ::poll(&room, 1, 0) > 0;
 }
 
-// A pipe with room takes so much without waiting. Whole lines, if possible: other processes write, too.
+// A pipe with room takes PIPE_BUF bytes without waiting. Whole lines, if possible: others write, too.
 std::string_view piece_of(std::string_view text) {
   if (text.size() <= PIPE_BUF) return text;
   auto const end = text.rfind('\n', PIPE_BUF - 1);

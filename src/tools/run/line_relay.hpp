@@ -28,7 +28,7 @@ class line_relay {
 
   /// For poll(); -1: nothing may be read, after the end or while the output is full.
   [[nodiscard]] int descriptor() const { return to_.waiting == nullptr ? from_ : -1; }
-  /// Passes on what has come, or so much of it that others have their turn.
+  /// Passes on what has come, or a part of it to give others their turn.
   void pass();
   /// The command has ended: passes on what is in the pipe, a line without an end too, and closes it. Other
   /// processes may go on printing, in vain.

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <string_view>
 
-#include "base/duration.hpp"
+#include "base/text.hpp"
 #include "program/run_program.hpp"
 #include "tools/run/run.hpp"
 
@@ -31,10 +31,9 @@ void add_options(CLI::App& app, run_settings& s) {
          "each command uses N cores, which is also its OMP_NUM_THREADS: a rank runs only as many together as "
          "its share of the host has cores for",
          CLI::Range(1U, 4096U));
-  option(
-      app, "--memory BYTES", s.memory,
-      "each command needs so much memory, such as 4G: a rank runs only as many together as fit its share of "
-      "the host, or of the job's control group")
+  option(app, "--memory BYTES", s.memory,
+         "each command needs this much memory, such as 4G: a rank runs only as many together as fit its "
+         "share of the host, or of the job's control group")
       ->transform(CLI::AsSizeValue(false).description(""));
   app.add_option_function<std::string>(
          "--task-time-limit",

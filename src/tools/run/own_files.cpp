@@ -20,7 +20,7 @@ namespace {
 
 constexpr char const* extensions[] = {".out", ".err"};
 
-// Of the process on all hosts.
+// Identifies this process on all hosts.
 std::string const& mark() {
   static std::string const text = [] {
     char host[256] = "";

@@ -8,8 +8,6 @@
 #include <random>
 #include <string_view>
 
-#include "base/duration.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
 #include "skel/model/sample.hpp"

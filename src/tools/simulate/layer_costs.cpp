@@ -8,7 +8,7 @@
 #include <numeric>
 #include <span>
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "program/csv_table.hpp"
 #include "skel/error.hpp"
 

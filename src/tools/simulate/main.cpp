@@ -13,8 +13,6 @@
 #include <numeric>
 #include <thread>
 
-#include "base/duration.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "program/paths.hpp"
 #include "program/run_tool.hpp"

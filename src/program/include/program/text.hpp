@@ -1,7 +1,6 @@
 // Numbers, words, lines and fields in text of unknown origin, for the readers of programs.
 #pragma once
 
-#include "../../../base/one_line.hpp"
 #include "../../../base/text.hpp"
 
 namespace skel::program {
