@@ -93,7 +93,7 @@ void retirement::leave() {
   }
   say(leaves);
   for (int r = 0; r < wires_.size(); ++r)
-    if (r != wires_.rank()) unheard_.insert(r);
+    if (r != wires_.rank() && (r == 0 || !leaving_.contains(r))) unheard_.insert(r);  // those may be gone
 }
 
 }  // namespace skel::detail

@@ -13,7 +13,7 @@
 namespace skel::detail {
 
 /// The rank hands back what it has (run::vacate) and tells the others that it leaves, so that its end is no
-/// fault. The lowest other rank that stays gets what it remembers. Once all others have heard that, and so
+/// fault. The lowest other rank that stays gets what it remembers. Once all that stay have heard that, and so
 /// all that came before, its calls end like those of a view that is over. Rank 0 does not answer while it
 /// leaves itself, so one rank stays. Requires the engine's lock, except for want() and wanted().
 class retirement {
