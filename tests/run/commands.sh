@@ -49,10 +49,10 @@ same "nothing but folders" "0 1 2 3 4 5 6 7" "$(ls -A runs | xargs)"
 # A command that fails ends the run, or not.
 printf 'true\nexit 3\nkill -9 $$\n' >failing
 code=0
-"$program" --quiet --threads 1 failing -o none.csv 2>err || code=$?
+"$program" --quiet --threads 1 failing -o table.csv 2>err || code=$?
 same "the exit code" 1 $code
 grep -q '^skel-run: command 1 failed: exit code 3 after .*: exit 3$' err || fail "expected the command that failed, found $(cat err)"
-[ ! -e none.csv ] || fail "a table of a run that was not finished"
+same "rows of those that have ended" "ok failed" "$(column status table.csv)"
 code=0
 "$program" --quiet --keep-going failing -o table.csv 2>err || code=$?
 same "the exit code" 3 $code

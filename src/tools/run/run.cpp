@@ -103,14 +103,16 @@ class table_of_run {
   std::optional<table> table_;
 };
 
-// A farm knows places, users know commands.
+// A farm knows places, users know commands. If one fails, the table has those that have ended.
 template <class Number, class Farm>
-report in_terms_of_commands(Number const& number_in, Farm const& farm) {
+report in_terms_of_commands(table_of_run& rows, Number const& number_in, Farm const& farm) {
   try {
     auto run = farm();
     for (auto& t : run.failed_tasks) t.task = number_in(t.task);
     return run;
   } catch (task_error const& bad) {
+    rows.add(number_in(bad.task()), outcome_of(bad.text()));
+    rows.write();
     throw error(fmt::format("command {} failed: {}{}", number_in(bad.task()), bad.text(),
                             bad.more() > 0 ? fmt::format(" (and {} more)", bad.more()) : ""));
   }
@@ -122,7 +124,7 @@ report run_listed(context& ctx, any_schedule const& how, command_list const& lis
   auto const by_number = [&](std::uint64_t i, worker_info const& by) { return run({i, list[i]}, by); };
   auto const sink = [&](task_id, result&& r) { rows.add(r.number, std::move(r.how)); };
   return in_terms_of_commands(
-      [](std::uint64_t i) { return i; },
+      rows, [](std::uint64_t i) { return i; },
       [&] { return farm(ctx, indices(list.size()), by_number, how, sink, options).report; });
 }
 
@@ -144,8 +146,9 @@ report run_resumable(context& ctx, any_schedule const& how, command_list const& 
     restores = false;
     return done->open();
   };
-  return in_terms_of_commands([&](std::uint64_t place) { return done ? done->number_in(place) : place; },
-                              [&] { return farm(ctx, on_root(open), run, how, sink, options).report; });
+  return in_terms_of_commands(
+      rows, [&](std::uint64_t place) { return done ? done->number_in(place) : place; },
+      [&] { return farm(ctx, on_root(open), run, how, sink, options).report; });
 }
 
 }  // namespace
@@ -161,10 +164,10 @@ program::run_outcome run_commands(context& ctx, program::common_options const& c
   program::run_outcome outcome;
   outcome.run = options.checkpoint ? run_resumable(ctx, common.schedule(), list, run, rows, options, s.where)
                                    : run_listed(ctx, common.schedule(), list, run, rows, options);
-  if (!ctx.is_root() || outcome.run.stopped_early) return outcome;
+  if (!ctx.is_root()) return outcome;
   for (auto const& t : outcome.run.failed_tasks) rows.add(t.task, outcome_of(t.text), t.ended_ranks);
   rows.write();
-  outcome.fields = {{"commands", list.size()}};
+  if (!outcome.run.stopped_early) outcome.fields = {{"commands", list.size()}};
   return outcome;
 }
 
