@@ -1,7 +1,12 @@
 // Farms over several ranks in one process whose tasks need memory, cores and time.
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <numeric>
@@ -96,6 +101,71 @@ TEST_CASE("tasks that need 40 % of a rank's memory run two at a time, beside lig
     }
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__)  // which has terabytes of address space
+
+namespace {
+
+// The process may have this much address space, until the end of the block.
+class limited_memory {
+ public:
+  explicit limited_memory(std::uint64_t bytes) {
+    REQUIRE(::getrlimit(RLIMIT_AS, &before_) == 0);
+    rlimit now = before_;
+    now.rlim_cur = bytes;
+    REQUIRE(::setrlimit(RLIMIT_AS, &now) == 0);
+  }
+  limited_memory(limited_memory const&) = delete;
+  limited_memory& operator=(limited_memory const&) = delete;
+  ~limited_memory() { ::setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+std::uint64_t used_address_space() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+TEST_CASE("under RLIMIT_AS tasks find the memory that they need") {
+  hub::job job(1, 4);
+  auto const limit = 5 * (used_address_space() + (std::uint64_t{512} << 20));  // a fifth is for the process
+  if (limit > skel::detail::memory_of_host()) {
+    WARN("not tested: this machine has too little memory");
+    return;
+  }
+  limited_memory const here(limit);
+  for (bool const says : {true, false}) {
+    CAPTURE(says);
+    std::atomic<int> refused = 0;
+    std::vector<std::uint64_t> got;
+    job.run_well([&](skel::context& ctx) {
+      auto const f = [&](std::uint64_t i) {
+        std::size_t const bytes = heavy(i) ? limit / 5 * 2 : 4096;
+        void* const all = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(heavy(i) ? 10 : 1));
+        if (all == MAP_FAILED)
+          ++refused;
+        else
+          ::munmap(all, bytes);
+        return work(i);
+      };
+      skel::farm_options options;
+      if (says) options.task.needs = forty_percent();
+      return skel::farm(ctx, skel::indices(90), f, skel::schedule::adaptive{}, skel::into(got), options)
+          .report;
+    });
+    CHECK(got == expected(90));
+    CHECK((refused == 0) == says);
+  }
+}
+
+#endif
 
 TEST_CASE("the threads of tasks that run together are no more than the rank has, and each hears its own") {
   hub::job job(2, 4);
