@@ -1,5 +1,6 @@
 #include "program/run_files.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "base/format.hpp"
@@ -8,6 +9,14 @@
 #include "skel/error.hpp"
 
 namespace skel::program {
+
+namespace {
+// Lost ranks, by their numbers in the present attempt, without those that are known to have retired.
+std::vector<int> without_retired(std::vector<int> ranks, report const& run, std::vector<int> const& retired) {
+  if (run.attempt == 1) std::erase_if(ranks, [&](int r) { return std::ranges::count(retired, r) > 0; });
+  return ranks;
+}
+}  // namespace
 
 std::string counted(std::uint64_t n, std::string_view noun) {
   return detail::format("{} {}{}", n, noun, n == 1 ? "" : "s");
@@ -74,12 +83,15 @@ std::string summary_line(report const& run) {
     text += detail::format(" x {}", counted(static_cast<std::uint64_t>(run.threads_per_rank), "thread"));
   }
   text += detail::format(" in {:.3g} s, {:.0f} % busy", run.seconds, 100 * run.busy_share);
-  if (!run.lost_ranks.empty()) {
-    text += detail::format("; lost: rank {}, {} handed out again", detail::join(run.lost_ranks, ", "),
+  std::vector<int> retired;
+  for (auto const& l : run.losses)
+    if (l.noticed == loss_notice::retired) retired.push_back(l.rank);
+  if (!retired.empty()) text += detail::format("; retired: rank {}", detail::join(retired, ", "));
+  if (auto const lost = without_retired(run.lost_ranks, run, retired); !lost.empty())
+    text += detail::format("; lost: rank {}, {} handed out again", detail::join(lost, ", "),
                            counted(run.tasks_handed_out_again, "task"));
-  }
-  if (!run.lost_before.empty())
-    text += detail::format("; lost before: rank {}", detail::join(run.lost_before, ", "));
+  if (auto const lost = without_retired(run.lost_before, run, retired); !lost.empty())
+    text += detail::format("; lost before: rank {}", detail::join(lost, ", "));
   if (run.attempt > 1) {
     std::vector<int> roots;
     for (auto const& l : run.losses)

@@ -139,6 +139,9 @@ TEST_CASE("the summary is one line") {
   outcome.run.lost_ranks = {2, 3};
   outcome.run.tasks_handed_out_again = 1;
   CHECK(summary_line(outcome.run).ends_with("; lost: rank 2, 3, 1 task handed out again"));
+  outcome.run.losses = {{.rank = 2, .noticed = skel::loss_notice::retired}};
+  CHECK(summary_line(outcome.run).ends_with(" busy; retired: rank 2; lost: rank 3, 1 task handed out again"));
+  outcome.run.losses.clear();
   outcome.run.checkpoint =
       skel::checkpoint_report{.restored_tasks = 1, .saved = 2, .blocked_seconds = 0.0193};
   CHECK(summary_line(outcome.run).ends_with("; 1 task restored, 2 checkpoints, 1 % of the time"));
