@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "observe/support.hpp"
+#include "program/options.hpp"
 #include "skel/error.hpp"
 
 using namespace skel::program;

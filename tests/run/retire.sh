@@ -28,12 +28,13 @@ some_begun() { # some_begun N
   fail "no command runs: $(cat log)"
 }
 
-# The last 20 commands wait for the file go, which is made once the ranks have left. The parent of a command is the
-# supervisor of its rank.
+# Commands wait for the file asked, which is made when the ranks have their signals, the last 20 for the file go, which is
+# made once these have left. The parent of a command is the supervisor of its rank.
 for i in $(seq 0 59); do
   waiting=
+  [ "$i" -lt 8 ] || waiting="until [ -e $folder/asked ]; do sleep 0.05; done; "
   [ "$i" -lt 40 ] || waiting="until [ -e $folder/go ]; do sleep 0.05; done; "
-  echo "echo $i \$PPID >>$folder/begun; ${waiting}sleep 0.1; echo $i >>$folder/ended"
+  echo "echo $i \$PPID >>$folder/begun; ${waiting}sleep 0.2; echo $i >>$folder/ended"
 done >list
 
 for what in 2 "1 3" 0 "0 1" "0 saves"; do
@@ -50,6 +51,7 @@ for what in 2 "1 3" 0 "0 1" "0 saves"; do
     kill -USR2 "$pid"
     leaving+=("$pid")
   done
+  touch asked
   for pid in "${leaving[@]}"; do gone "$pid"; done
   touch go
   wait $job || fail "the job failed after ranks $what had retired: $(cat log)"
@@ -69,7 +71,7 @@ of_root = {number for number, parent in began if parent == sys.argv[4]}
 assert all(times == 1 or number in of_root for number, times in runs.items()), (runs, of_root)
 PYTHON
   for victim in $victims; do grep -q "rank $victim has retired" log || fail "found $(cat log)"; done
-  rm begun ended go
+  rm begun ended asked go
 done
 
 # Under mpiexec alone a rank that ends would end the job: it stays.
@@ -77,7 +79,7 @@ done
 job=$!
 some_begun 4
 kill -USR2 "$(rank_process plain.csv 1)"
-touch go
+touch asked go
 wait $job || fail "the job failed: $(cat log)"
 sort -n ended | diff - <(seq 0 59) || fail "commands that have ended"
 grep -q 'rank 1 was asked to retire, but stays: mpiexec would end the job' log || fail "found $(cat log)"
