@@ -67,7 +67,7 @@ TEST_CASE("a sink of outcomes hears of each task once after losses") {
     skel::report report;
     job.run([&](skel::context& ctx) {
       auto const f = [&](std::uint64_t i) {
-        if (ctx.rank() == 2 && ++done_by_2 == 8) job.kill(2);
+        if (ctx.rank() == 2 && ++done_by_2 == 2) job.kill(2);  // the others may steal its later ones
         auto const result = slow_work(i);
         if (fails(i)) throw std::runtime_error("no luck with " + std::to_string(i));
         return result;
