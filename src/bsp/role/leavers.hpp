@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "protocol/leave_request.hpp"
 #include "protocol/outcome.hpp"
 
 namespace skel::role {
@@ -18,9 +19,9 @@ namespace skel::role {
 /// A regular value.
 class leavers {
  public:
-  /// The rank is to leave (an odd number), or stays after all. Returns whether the others need not wait.
+  /// The rank is to leave, or stays after all. Returns whether the others need not wait.
   [[nodiscard]] bool asks(rank_id rank, std::uint64_t number) {
-    if (number % 2 == 1) return all_[rank] = number, false;
+    if (is_to_leave(number)) return all_[rank] = number, false;
     all_.erase(rank);
     if (released_ != rank && any()) return false;
     generation_ = 0;

@@ -30,7 +30,7 @@ void bsp_member::take(rank_id /*from*/, bsp::restart const& r, bsp_actions& out)
   waits_ = false;
   announced_ = hold_ = passed_ = 0;
   held_ = false;
-  released_ = 0;
+  leave_.grant(0);
   near_.begin_epoch();
   ends_.forget_before(r.epoch);
   out.emplace_back(bsp::forget{r.epoch});
@@ -232,8 +232,8 @@ void bsp_member::saved(std::uint64_t generation, bool well, bsp_actions& out) {
 // --- a rank leaves
 
 void bsp_member::retire(bool does, bsp_actions& out) {
-  if (attendance_.active() && !complete_ && retires() != does)
-    send(config_.root, bsp::retires{++retirement_}, out);
+  if (!attendance_.active() || complete_) return;
+  if (auto const number = leave_.make(does)) send(config_.root, bsp::retires{*number}, out);
 }
 
 // Whether no superstep begins here.

@@ -12,6 +12,7 @@
 #include "bsp/role/neighbourhood.hpp"
 #include "bsp/role/superstep_end.hpp"
 #include "protocol/attendance.hpp"
+#include "protocol/leave_request.hpp"
 
 namespace skel::role {
 
@@ -76,18 +77,17 @@ class bsp_member {
   /// This rank is to leave the job, or not after all.
   void retire(bool does, bsp_actions& out);
   /// Whether it may: the others go on without it from a checkpoint.
-  [[nodiscard]] bool vacant() const { return attendance_.active() && retires() && released_ == retirement_; }
+  [[nodiscard]] bool vacant() const { return attendance_.active() && leave_.granted(); }
 
   [[nodiscard]] bsp_epoch const& epoch() const { return epoch_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
   friend bool operator==(bsp_member const&, bsp_member const&) = default;
   auto fields() const {
     return std::tie(attendance_, epoch_, step_, waits_, ends_, announced_, near_, writing_, complete_, hold_,
-                    held_, passed_, retirement_, released_);
+                    held_, passed_, leave_);
   }
 
  private:
-  [[nodiscard]] bool retires() const { return retirement_ % 2 == 1; }
   struct written {
     std::uint64_t epoch = 0, generation = 0;
   };
@@ -98,7 +98,7 @@ class bsp_member {
   void take(rank_id from, bsp::where const& w, bsp_actions& out);
   void take(rank_id from, bsp::save_before const& s, bsp_actions& out);
   void take(rank_id from, bsp::hold const& h, bsp_actions& out);
-  void take(rank_id /*from*/, bsp::released const& r, bsp_actions& /*out*/) { released_ = r.number; }
+  void take(rank_id /*from*/, bsp::released const& r, bsp_actions& /*out*/) { leave_.grant(r.number); }
   /// Bundles and tallies.
   template <class Message>
     requires requires(superstep_end& e, Message const& m) { e.received(0, m); }
@@ -127,8 +127,7 @@ class bsp_member {
   std::uint64_t hold_ = 0;          // no superstep begins after this checkpoint; 0: none
   bool held_ = false;               // step_ waits for that
   std::uint64_t passed_ = 0;        // the latest checkpoint of this epoch with which a superstep began
-  std::uint64_t retirement_ = 0;    // the latest request; odd: to leave
-  std::uint64_t released_ = 0;      // the one that the root has granted in this epoch
+  leave_request leave_;             // granted in this epoch
 };
 
 }  // namespace skel::role

@@ -126,7 +126,7 @@ struct save_before {
 
 // --- a rank leaves the job ---
 
-/// Member to root: it is to leave once a checkpoint has its state (an odd number), or stays after all.
+/// Member to root: it is to leave once a checkpoint has its state (leave_request), or stays after all.
 struct retires {
   std::uint64_t number = 0;  ///< of the requests of this rank
 };

@@ -144,7 +144,7 @@ void group_table::move(rank_id r, int g, group_actions& out) {
 
 void group_table::let_go(rank_id r, group_actions& out) {
   auto& m = members_[r];
-  if (m.leaves || m.retires % 2 == 0 || leads(r) != no_group) return;
+  if (m.leaves || !is_to_leave(m.retires) || leads(r) != no_group) return;
   m.leaves = true;
   move(r, no_group, out);
   out.push_back(group_act::send{r, group_msg::released{m.retires}});

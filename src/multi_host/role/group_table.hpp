@@ -10,6 +10,7 @@
 #include "multi_host/role/groups.hpp"
 #include "multi_host/role/message.hpp"
 #include "protocol/by_rank.hpp"
+#include "protocol/leave_request.hpp"
 #include "protocol/task_set.hpp"
 
 namespace skel::role {
@@ -78,7 +79,7 @@ class group_table {
     bool hello = false;
     int group = no_group;  // that it works for
     double power = 1;
-    std::uint64_t retires = 0;  // the latest request; odd: to leave
+    std::uint64_t retires = 0;  // the latest request
     bool leaves = false;        // it is given no more work
   };
 

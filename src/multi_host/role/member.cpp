@@ -167,13 +167,14 @@ void group_member::tick(group_actions& out) {
 // --- the end
 
 void group_member::retire(bool does, group_actions& out) {
-  if (attendance_.active() && (retirement_ % 2 == 1) != does)
-    out.push_back(act::send{config_.root, group_msg::retires{++retirement_}});
+  if (!attendance_.active()) return;
+  if (auto const number = leave_.make(does))
+    out.push_back(act::send{config_.root, group_msg::retires{*number}});
 }
 
 bool group_member::vacant() const {
   bool const works = asked_ || has_work() || !running_.empty() || !done_.empty();
-  return attendance_.active() && retirement_ % 2 == 1 && released_ == retirement_ && !works;
+  return attendance_.active() && leave_.granted() && !works;
 }
 
 void group_member::on(rank_id /*from*/, call_message const& m, group_actions& out) {

@@ -10,6 +10,7 @@
 
 #include "multi_host/role/message.hpp"
 #include "protocol/attendance.hpp"
+#include "protocol/leave_request.hpp"
 
 namespace skel::role {
 
@@ -54,7 +55,7 @@ class group_member {
   void on(rank_id from, call_message const& m, group_actions& out);
   void on(rank_id from, group_msg::serve const& m, group_actions& out);
   void on(rank_id from, group_msg::packet const& m, group_actions& out);
-  void on(rank_id /*from*/, group_msg::released const& m, group_actions& /*out*/) { released_ = m.number; }
+  void on(rank_id /*from*/, group_msg::released const& m, group_actions& /*out*/) { leave_.grant(m.number); }
   void lost(rank_id rank, group_actions& out);
   void tick(group_actions& out);
   /// This rank is to leave the job, or not after all.
@@ -73,7 +74,7 @@ class group_member {
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
   auto fields() const {
     return std::tie(attendance_, host_, term_, asked_, next_id_, queue_, suspects_, running_, done_,
-                    done_bytes_, pace_, reach_, ticks_, retirement_, released_);
+                    done_bytes_, pace_, reach_, ticks_, leave_);
   }
 
  private:
@@ -108,7 +109,7 @@ class group_member {
   std::uint64_t pace_ = 0;
   std::uint64_t reach_ = 0;  // pieces that the threads take at a time, if more than one each
   unsigned ticks_ = 0;       // since the last request or packet
-  std::uint64_t retirement_ = 0, released_ = 0;  // the latest request (odd: to leave), and the one granted
+  leave_request leave_;
 };
 
 }  // namespace skel::role

@@ -78,7 +78,7 @@ struct released {
 
 // --- from a rank to the root
 
-/// It is to leave the job (an odd number), or stays after all.
+/// It is to leave the job (leave_request), or stays after all.
 struct retires {
   std::uint64_t number = 0;  ///< of the requests of this rank
 };

@@ -24,7 +24,7 @@ void team_member::on(rank_id /*from*/, team_message const& m, team_actions& out)
   } else if (auto const* const c = std::get_if<team::cancel>(&m)) {
     if (job_ && job_->job == c->job) cancel(c->because_of, c->text, out);
   } else if (auto const* const l = std::get_if<team::released>(&m)) {
-    released_ = l->number;
+    leave_.grant(l->number);
   } else if (auto const* const call = std::get_if<call_message>(&m)) {
     attendance_.on(*call, out);
     if (!job_)
@@ -53,8 +53,8 @@ void team_member::overran(std::string text, team_actions& out) {
 }
 
 void team_member::retire(bool does, team_actions& out) {
-  if (!attendance_.active() || retires() == does) return;
-  say(team::retires{++retirement_}, out);
+  if (!attendance_.active()) return;
+  if (auto const number = leave_.make(does)) say(team::retires{*number}, out);
 }
 
 void team_member::lost(rank_id rank, team_actions& out) {
@@ -72,7 +72,7 @@ void team_member::lost(rank_id rank, team_actions& out) {
 void team_member::tick(team_actions& out) {
   if (attendance_.ended() || ++ticks_ % hello_again != 0) return;
   if (!attendance_.told_stopped()) say_hello(out);
-  if (retirement_ > released_) say(team::retires{retirement_}, out);
+  if (auto const number = leave_.unanswered()) say(team::retires{*number}, out);
   attendance_.say_again(out);
 }
 

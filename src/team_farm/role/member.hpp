@@ -6,6 +6,7 @@
 
 #include "message.hpp"
 #include "protocol/attendance.hpp"
+#include "protocol/leave_request.hpp"
 
 namespace skel::role {
 
@@ -35,7 +36,7 @@ class team_member {
   /// This rank is to leave the job, or not after all.
   void retire(bool does, team_actions& out);
   /// Whether neither the root nor another rank of its latest team needs this rank.
-  [[nodiscard]] bool vacant() const { return attendance_.active() && retires() && released_ == retirement_; }
+  [[nodiscard]] bool vacant() const { return attendance_.active() && leave_.granted(); }
 
   /// The task that runs here, if any.
   [[nodiscard]] std::optional<team::run> const& job() const { return job_; }
@@ -45,7 +46,6 @@ class team_member {
 
  private:
   [[nodiscard]] std::uint64_t own_number() const { return static_cast<std::uint64_t>(config_.self); }
-  [[nodiscard]] bool retires() const { return retirement_ % 2 == 1; }
   void say_hello(team_actions& out) const;
   void say(team_message m, team_actions& out) const { out.push_back(team::send{config_.root, std::move(m)}); }
   void cancel(rank_id because_of, std::string text, team_actions& out);
@@ -55,8 +55,7 @@ class team_member {
   std::optional<team::run> job_;
   bool cancelled_ = false;
   std::optional<rank_id> lost_{};  // of the team: this rank has cancelled the task because of it
-  std::uint64_t retirement_ = 0;   // the latest request; odd: to leave
-  std::uint64_t released_ = 0;     // the latest one that the root has granted
+  leave_request leave_;
   unsigned ticks_ = 0;
 };
 

@@ -48,7 +48,7 @@ struct overran {
   job_id job = 0;
   std::string text{};
 };
-/// To the root: the rank is to leave the job (an odd number), or stays after all. It joins no further team.
+/// To the root: the rank is to leave the job (leave_request), or stays after all. It joins no further team.
 struct retires {
   std::uint64_t number = 0;  ///< of the requests of this rank
 };

@@ -8,6 +8,7 @@
 
 #include "message.hpp"
 #include "protocol/by_rank.hpp"
+#include "protocol/leave_request.hpp"
 #include "protocol/membership.hpp"
 
 namespace skel::role {
@@ -26,7 +27,7 @@ class team_ranks {
   void from_outside(rank_id rank) { lost_.from_outside(rank); }
   /// Returns true if the rank was lost.
   bool heard(rank_id rank);
-  /// The rank is to leave (an odd number), or stays after all: it joins no further team.
+  /// The rank is to leave, or stays after all (leave_request): it joins no further team.
   void retires(rank_id rank, std::uint64_t number);
   /// Answers those of the ranks that are to leave and that no team needs.
   void let_go(std::vector<rank_id> const& ranks, team_actions& out) const;
@@ -63,8 +64,8 @@ class team_ranks {
     std::optional<job_id> inside{};
     std::optional<job_id> held{};  // until it has ended on all ranks of the team
     job_id team = 0;               // its latest one, by its first job; 0: none
-    std::uint64_t retires = 0;     // the latest request; odd: to leave
-    [[nodiscard]] bool leaves() const { return retires % 2 == 1; }
+    std::uint64_t retires = 0;     // the latest request
+    [[nodiscard]] bool leaves() const { return is_to_leave(retires); }
   };
   void count_able();
   void update_free(rank_id rank);
