@@ -32,7 +32,11 @@ std::optional<rank_id> ring_search::next() {
     } else if (order_ == schedule::ring_order::predecessors) {
       distance = n - step_;
     }
-    if (auto const rank = first_ + (self_ - first_ + distance) % n; may_ask(rank)) return ask(rank);
+    auto const at = [&](int d) { return first_ + (self_ - first_ + d) % n; };
+    // A lost rank's successor stands in for it: else a rank that has lost all it asks would get no more work.
+    if (order_ == schedule::ring_order::doubling)
+      while (distance < n && lost_.is_lost(at(distance))) ++distance;
+    if (auto const rank = at(distance); may_ask(rank)) return ask(rank);
   }
   step_ = n;
   return std::nullopt;

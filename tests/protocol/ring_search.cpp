@@ -88,6 +88,17 @@ TEST_CASE("other orders: predecessors, and doubling distances") {
   CHECK(all_asked(search_of(0, 9, skel::schedule::ring_order::doubling)) == std::vector<rank_id>{1, 2, 4, 8});
 }
 
+TEST_CASE("doubling distances: the next rank that lives stands in for a lost one") {
+  auto s = search_of(1, 4, skel::schedule::ring_order::doubling);
+  CHECK(all_asked(s) == std::vector<rank_id>{2, 3});
+  s.lost(2);
+  CHECK(all_asked(s) == std::vector<rank_id>{3});
+  s.lost(3);
+  CHECK(all_asked(s) == std::vector<rank_id>{0});
+  s.lost(0);
+  CHECK(all_asked(s).empty());
+}
+
 TEST_CASE("a shortcut to an unknown rank is ignored") {
   auto s = search_of(0, 3);
   CHECK(s.next() == 1);
