@@ -56,8 +56,8 @@ class call_slot {
 }  // namespace detail
 
 /// How a context behaves. The environment variables SKEL_THREADS, SKEL_THREADS_PER_DEVICE,
-/// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_REMEMBER, SKEL_HOST, SKEL_CLUSTER,
-/// SKEL_HOST_LOAD, SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS set the defaults.
+/// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_REMEMBER, SKEL_SPARES, SKEL_HOST,
+/// SKEL_CLUSTER, SKEL_HOST_LOAD, SKEL_CHECK_INPUTS and SKEL_CHECK_TASKS set the defaults.
 struct context_options {
   /// The timeline of a run.
   struct tracing {
@@ -75,6 +75,16 @@ struct context_options {
     /// Threads that want to run on this rank's host, per core: shards go to hosts with little load if
     /// there is a choice. Empty: the system's average over a minute.
     std::optional<double> load{};
+  };
+  /// The body of run_main runs again on other ranks after the loss of the root, or if spare ranks stand in.
+  struct repetition {
+    /// Bytes of results that this rank remembers for that; the oldest ones go first. Results that take less
+    /// than a hundred times as long to compute as to keep are not kept. Empty: a twentieth of the free
+    /// memory, shared by the ranks of the host. 0: none.
+    std::optional<std::uint64_t> remember_bytes{};
+    /// The last so many ranks of the job wait, and stand in for ranks that are lost or retire
+    /// (docs/how-to/spare-ranks.md). That of rank 0 counts.
+    int spares = 0;
   };
   /// Comparisons of what ranks hold and compute.
   struct checks {
@@ -105,11 +115,7 @@ struct context_options {
   /// never. Empty: 5 s; 60 s if mpiexec ends the job when a rank dies; never with a thread level
   /// below MPI_THREAD_SERIALIZED, because a rank is then silent while it computes.
   std::optional<double> suspect_after_seconds{};
-  /// Bytes of results that this rank remembers until the body of run_main ends, in case it runs again after
-  /// the loss of the root; the oldest ones go first. Results that take less than a hundred times as long to
-  /// compute as to keep are not kept. Empty: a twentieth of the free memory, shared by the ranks of the host.
-  /// 0: none.
-  std::optional<std::uint64_t> remember_bytes{};
+  repetition again{};                                  ///< how the body of run_main runs again
   machine host{};                                      ///< where this rank runs
   checks check{};                                      ///< whether the ranks compare what they hold
   bool quiet = false;                                  ///< no warnings on standard error

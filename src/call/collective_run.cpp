@@ -110,6 +110,7 @@ report collective_run::execute() {
   measures_.complete(r);
   measures_.end_trace(lock, end_.failed(), progress_.label());
   engine_.close(entry_.key);
+  if (is_root() && may_remember()) engine_.job.memory->ended(redone());
   lock.unlock();
   if (progress_) show_progress(true);
   return end_.result_or_throw(std::move(r));
@@ -129,7 +130,7 @@ void collective_run::throw_if_left() {
 void collective_run::open() {
   auto lock = engine_.driver().lock_for_call();
   bool const nested = engine_.calls().is_nested(entry_.key.context);
-  if (!nested && may_retire_before()) engine_.retire(lock);
+  if (!nested && may_retire_before()) engine_.change_ranks(lock);
   engine_.farewell().throw_if_peer_failed();
   measures_.start();
   if (may_remember()) std::ignore = in_attempts();  // counts the call
@@ -184,7 +185,7 @@ void collective_run::work(unsigned thread) {
   idle_since = -1;
 }
 
-// --- in case the root is lost
+// --- for another attempt
 
 remembered_results::call collective_run::in_attempts() {
   if (!in_attempts_) in_attempts_ = engine_.job.memory->begins(call_.hash());
@@ -192,17 +193,21 @@ remembered_results::call collective_run::in_attempts() {
 }
 
 bool collective_run::remembers_value(std::size_t bytes) const {
-  return !is_root() && may_remember() && remembered_results::pays(bytes, now() - measures_.began());
+  bool const may_need =
+      !is_root() || engine_.wires().carrier().has_spares();  // without, it ends with the root
+  return may_need && may_remember() && remembered_results::pays(bytes, now() - measures_.began());
 }
 
 void collective_run::remember_value(std::uint64_t tasks, std::span<std::byte const> value) {
   if (remembers_value(value.size()) && remembered_value() == nullptr)
     engine_.job.memory->add(in_attempts(), {{0, tasks, 1}}, value);
+  std::ignore = remembered_value();
 }
 
 remembered_results::piece const* collective_run::remembered_value() {
   if (!may_remember()) return nullptr;
   auto const found = engine_.job.memory->of(in_attempts());
+  keeps_value_ = !found.empty();
   return found.empty() ? nullptr : found.front();
 }
 

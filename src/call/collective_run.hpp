@@ -181,6 +181,11 @@ class collective_run : public run {
   void on_stopped(double seconds) override;
   void on_failure(std::exception_ptr const& why, bool everywhere) final;
   [[nodiscard]] described_call* described() final { return &doubts_; }
+  /// All of it, unless its value is remembered. A call of a team is part of a task.
+  [[nodiscard]] double redone() const override {
+    bool const own = context_access::is_observed(entry_.ctx);
+    return !own || keeps_value_ ? 0 : now() - measures_.began();
+  }
   void work(unsigned thread) final;
 
  protected:
@@ -231,8 +236,8 @@ class collective_run : public run {
   /// Ends the job if the run has made no progress for too long.
   void watch(double t);
   void show_progress(bool last);
-  /// The call has this value on all ranks of the job. Keeps a copy in case the root is lost, unless the call
-  /// took so little time that it may as well run again. `tasks`: of which it is the value.
+  /// The call has this value on all ranks of the job. Keeps a copy for another attempt, unless the call took
+  /// so little time that it may as well run again. `tasks`: of which it is the value.
   void remember_value(std::uint64_t tasks, std::span<std::byte const> value);
   /// Whether remember_value() would keep that many bytes.
   [[nodiscard]] bool remembers_value(std::size_t bytes) const;
@@ -262,6 +267,7 @@ class collective_run : public run {
   call_measures measures_;
   call_progress progress_;
   work_wait waiting_;
+  std::optional<remembered_results::call> in_attempts_;
 
  private:
   void open();
@@ -270,7 +276,7 @@ class collective_run : public run {
     return engine_.job.memory && context_access::is_observed(entry_.ctx);
   }
 
-  std::optional<remembered_results::call> in_attempts_;
+  bool keeps_value_ = false;  // another attempt will have it
 };
 
 }  // namespace skel::detail

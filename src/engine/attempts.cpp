@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,7 +31,27 @@ std::vector<rank_loss> losses_between(std::vector<int> const& before, std::vecto
 std::shared_ptr<remembered_results> memory_of(engine& of) {
   auto const here = static_cast<std::uint64_t>(of.place.on_host.size);
   return std::make_shared<remembered_results>(
-      of.options().remember_bytes.value_or(available_memory() / 20 / std::max<std::uint64_t>(1, here)));
+      of.options().again.remember_bytes.value_or(available_memory() / 20 / std::max<std::uint64_t>(1, here)),
+      of.now());
+}
+
+// For example "lost the root (rank 0): 3 of 4 ranks begin again, with rank 1 as root".
+std::string line_of_attempt(std::vector<int> const& before, std::vector<int> const& now, int all) {
+  std::vector<int> gone, new_ones;
+  std::ranges::set_difference(before, now, std::back_inserter(gone));
+  std::ranges::set_difference(now, before, std::back_inserter(new_ones));
+  auto const list = [](std::vector<int> const& ranks) {
+    std::string text = ranks.size() == 1 ? "rank" : "ranks";
+    for (int const& r : ranks) text += (&r == &ranks.front() ? " " : ", ") + std::to_string(r);
+    return text;
+  };
+  bool const lost_root = before.front() != now.front();
+  auto text = lost_root
+                  ? format("lost the root (rank {})", before.front())
+                  : format("{} {} in for lost ones", list(new_ones), new_ones.size() == 1 ? "steps" : "step");
+  text += format(": {} of {} ranks begin again", now.size(), all);
+  if (lost_root && !new_ones.empty()) text += format(", {} in place of lost ones", list(new_ones));
+  return lost_root ? text + format(", with rank {} as root", now.front()) : text;
 }
 
 }  // namespace
@@ -41,6 +63,9 @@ attempts_end run_attempts(
   std::vector<rank_loss> losses;
   std::shared_ptr<remembered_results> memory;
   bool retires = false;
+  auto const self = job->carrier().rank();
+  if (auto const& all = job->now().members; !std::ranges::binary_search(all, self))
+    if (auto const end = job->wait_until_needed()) return {.code = end->code, .abrupt = end->abrupt};
   for (;;) {
     auto const attempt = static_cast<int>(job->now().number);
     auto engine = make(std::make_unique<view_transport>(job));
@@ -68,12 +93,16 @@ attempts_end run_attempts(
     }
     auto const code = engine->say_farewell(end, program);
     farewell.program.clear();
-    if (code) return {*code, std::move(engine)};
+    if (code) {
+      std::lock_guard const lock(engine->mutex());
+      job->release_spares({*code, job->now().number > 1 || engine->farewell().leaves_abruptly()});
+      return {*code, std::move(engine)};
+    }
     bool const quiet = engine->options().quiet;
     auto const before = job->now().members;
     std::unique_lock lock(engine->mutex());  // the helper still hears of losses
     auto const known = engine->losses();
-    if (memory) memory->root_lost(before.front(), engine->peers().is_lost_from_outside(0));
+    bool const root_from_outside = engine->peers().is_lost_from_outside(0);
     lock.unlock();
     if (engine.use_count() > 1)  // the body has kept a context, whose helper would go on receiving
       engine->close_wires("a context of an earlier attempt: make it anew from that of the body");
@@ -85,9 +114,14 @@ attempts_end run_attempts(
     }
     auto const& members = job->now().members;
     losses = losses_between(before, members, known, attempt);
-    if (members.front() == job->carrier().rank() && !quiet)
-      std::fprintf(stderr, "%s: lost the root (rank %d): %zu of %d ranks begin again, with rank %d as root\n",
-                   program.c_str(), before.front(), members.size(), job->carrier().size(), members.front());
+    if (memory) {
+      memory->attempt_ends();
+      if (!std::ranges::binary_search(members, before.front()))
+        memory->root_lost(before.front(), root_from_outside);
+    }
+    if (members.front() == self && !quiet)
+      std::fprintf(stderr, "%s: %s\n", program.c_str(),
+                   line_of_attempt(before, members, job->carrier().size()).c_str());
   }
 }
 

@@ -173,6 +173,7 @@ void driver::tick(double t) {
   waits_for_helper_ = 0;
   if (double const stopped = stopped_.exchange(0); stopped > 0)
     for (auto const& [key, running] : calls_.runs()) running->on_stopped(stopped);
+  peers_.renew();
   for (int const r : wires_.lost())
     if (wires_.ends_calls(r))
       for (auto const& [key, running] : calls_.runs()) running->on_rank_lost(r);

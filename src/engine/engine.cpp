@@ -115,8 +115,9 @@ void engine::close(run_key key) {
   farewell_.forget_root_lost();  // the program has got the exception
 }
 
-void engine::retire(std::unique_lock<std::mutex>& lock) {
-  constexpr double patience = 10;  // with a root that does not answer
+void engine::change_ranks(std::unique_lock<std::mutex>& lock) {
+  constexpr double patience = 10;  // with ranks that do not answer
+  if (peers_.renew()) driver_.drive_while(lock, patience, 1e-3, [&] { return wires_.carrier().renews(); });
   auto const leaves = [&] {
     retirement_.step(true);
     return retirement_.wanted() && calls_.runs().empty() && !farewell_.view_ended() &&

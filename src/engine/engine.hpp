@@ -73,8 +73,9 @@ class engine {
   // --- with the lock held ---
   void open(run_key key, run& r);
   void close(run_key key);
-  /// Before a call: a rank that was asked to retire leaves now, if it may. Other calls then throw view_over.
-  void retire(std::unique_lock<std::mutex>& lock);
+  /// Before a call: a rank that was asked to retire leaves now, if it may, and spare ranks stand in for lost
+  /// ones. Calls then throw view_over.
+  void change_ranks(std::unique_lock<std::mutex>& lock);
   /// Every rank measures its clock at the end of a call of all ranks. Waits until the root knows the offsets
   /// of all that live, at most 50 ms.
   void measure_clocks(std::unique_lock<std::mutex>& lock, std::uint32_t call);

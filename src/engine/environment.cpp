@@ -75,7 +75,13 @@ context_options context_options::from_environment() {
   if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
   if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
     o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
-  if (auto const* r = environment("SKEL_REMEMBER")) o.remember_bytes = parse_bytes("SKEL_REMEMBER", r);
+  if (auto const* r = environment("SKEL_REMEMBER")) o.again.remember_bytes = parse_bytes("SKEL_REMEMBER", r);
+  if (auto const* s = environment("SKEL_SPARES")) {
+    auto const n = detail::to_number<int>(s);
+    if (!n || *n < 0)
+      throw usage_error(detail::format("SKEL_SPARES must be a number of ranks, found \"{}\"", s));
+    o.again.spares = *n;
+  }
   if (auto const* h = environment("SKEL_HOST")) {
     o.host.name = h;
     try {

@@ -1,5 +1,6 @@
 #include "peers.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,7 @@ void peers::declare_lost(int rank, loss_notice how) {
       (!farewell_.program.empty() && how_ended(wires_.carrier().in_job(rank)) == process_end::from_outside))
     lost_outside_.insert(rank);
   announce(rank);
+  renew();
   if (!wires_.ends_calls(rank)) return;
   for (auto const& [key, running] : calls_.runs()) running->on_rank_lost(rank);
   give_up_root();
@@ -30,6 +32,19 @@ void peers::declare_lost(int rank, loss_notice how) {
 void peers::declare_failed() {
   auto& carrier = wires_.carrier();
   for (int const rank : carrier.failed()) declare_lost(rank, notice_of(carrier.in_job(rank)));
+}
+
+bool peers::renew() {
+  constexpr double share = 0.05, at_least = 1;  // of the time so far; seconds
+  auto& carrier = wires_.carrier();
+  auto const* const memory = retirement_.memory;
+  double const t = wires_.now();
+  if (wires_.rank() != 0 || memory == nullptr || farewell_.begun() || !carrier.look(t).may_renew)
+    return carrier.renews();
+  double redone = memory->redone();
+  for (auto const& [key, running] : calls_.runs()) redone += running->redone();
+  if (redone <= std::max(at_least, share * (t - memory->began()))) carrier.renew();
+  return carrier.renews();
 }
 
 loss_notice peers::notice_of(int rank_in_job) const {

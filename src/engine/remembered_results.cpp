@@ -36,6 +36,12 @@ std::vector<remembered_results::piece const*> remembered_results::of(call which)
   return found;
 }
 
+std::uint64_t remembered_results::tasks_of(call which) const {
+  std::uint64_t n = 0;
+  for (auto const* const p : of(which)) n += count_tasks(p->ranges);
+  return n;
+}
+
 void remembered_results::put_all(std::vector<std::byte>& out) const {
   for (auto const& p : pieces_) {
     bytes::put_raw(out, p.of);
@@ -56,10 +62,9 @@ void remembered_results::take_over(std::span<std::byte const> in) {
 }
 
 void remembered_results::root_lost(int rank_in_job, bool from_outside) {
-  calls_.clear();
   auto last = std::exchange(root_, std::nullopt);
   if (!last || last->rank_in_job != rank_in_job) return;
-  last->from_outside = from_outside;
+  last->from_outside = from_outside && !last->overrun;
   lost_roots_.push_back(*std::move(last));
 }
 

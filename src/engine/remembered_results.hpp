@@ -31,8 +31,8 @@ class remembered_results {
     std::vector<std::byte> bytes{};
   };
 
-  /// `limit`: bytes; 0: nothing is kept.
-  explicit remembered_results(std::uint64_t limit) : limit_(limit) {}
+  /// `limit`: bytes; 0: nothing is kept. `began`: the time of the engine.
+  explicit remembered_results(std::uint64_t limit, double began = 0) : limit_(limit), began_(began) {}
   /// The identity of a call that begins. To be asked for once per call, on every rank.
   [[nodiscard]] call begins(std::uint64_t hash) { return {hash, ++calls_[hash]}; }
   /// Whether a copy takes at most a hundredth of the time in which the results were computed. Otherwise they
@@ -41,6 +41,8 @@ class remembered_results {
   /// Keeps a copy.
   void add(call of, range_list const& ranges, std::span<std::byte const> bytes);
   [[nodiscard]] std::vector<piece const*> of(call which) const;
+  /// Of how many tasks of the call it has the results.
+  [[nodiscard]] std::uint64_t tasks_of(call which) const;
   /// All of it, for another process to take over.
   void put_all(std::vector<std::byte>& out) const;
   void take_over(std::span<std::byte const> in);
@@ -51,16 +53,27 @@ class remembered_results {
     range_list running{};
     int rank_in_job = 0;
     bool from_outside = false;  ///< it was killed
+    bool overrun = false;       ///< it has ended itself, because a task had run for too long
   };
   void root_runs(root_tasks now) { root_ = std::move(now); }
-  /// This root is lost, and the attempt ends.
+  /// The attempt ends.
+  void attempt_ends() { calls_.clear(), redone_ = 0; }
+  /// This root is lost.
   void root_lost(int rank_in_job, bool from_outside);
   /// The tasks of the call that ran on roots when these were lost.
   [[nodiscard]] std::vector<root_tasks> ran_on_roots(call which) const;
 
+  /// A call has ended of which the body, begun again, would do this again, in seconds. On the root.
+  void ended(double redone) { redone_ += redone; }
+  [[nodiscard]] double redone() const { return redone_; }
+  /// The time when the first attempt began.
+  [[nodiscard]] double began() const { return began_; }
+
  private:
   std::uint64_t limit_;
+  double began_;
   std::uint64_t size_ = 0;
+  double redone_ = 0;                             // of calls that have ended in this attempt
   std::map<std::uint64_t, std::uint64_t> calls_;  // of the present attempt, by their hashes
   std::deque<piece> pieces_;
   std::optional<root_tasks> root_;

@@ -49,7 +49,6 @@ int retirement::heir() const {
   return r;
 }
 
-// Empty: nothing keeps the rank.
 std::string retirement::obstacle() const {
   bool others = false;
   for (int r = 0; r < wires_.size(); ++r)

@@ -36,9 +36,10 @@ class retirement {
   [[nodiscard]] bool announced_by(int rank) const { return leaving_.contains(rank); }
   /// This rank has left: its process ends now.
   [[nodiscard]] bool done() const { return done_; }
+  /// Why the others cannot go on without this rank; empty: they can.
+  [[nodiscard]] std::string obstacle() const;
 
  private:
-  [[nodiscard]] std::string obstacle() const;
   /// The lowest other rank that stays, but for rank 0; the number of ranks if there is none.
   [[nodiscard]] int heir() const;
   void leave();

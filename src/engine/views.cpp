@@ -19,11 +19,18 @@ constexpr view_number control = 0;          // in place of a view: a message abo
 constexpr double agreement_seconds = 0.05;  // a tick of the agreement
 constexpr double look_seconds = 0.25e-3;    // between two looks at the processes
 // Kinds of messages about a view, besides those of the agreement.
-constexpr std::byte alive{255};  // this rank will enter it
-constexpr std::byte ends{254};   // the processes of some ranks have ended
-constexpr std::byte note{253};   // of the engine, for this attempt and later ones
+constexpr std::byte alive{255};       // this rank will enter it
+constexpr std::byte ends{254};        // the processes of some ranks have ended
+constexpr std::byte note{253};        // of the engine, for this attempt and later ones
+constexpr std::byte waits{252};       // of a spare rank, which gets an answer
+constexpr std::byte end_of_job{251};  // its code, and whether abruptly
 
-std::vector<int> all_ranks(int n) {
+constexpr double ask_seconds = 0.25;      // between two questions of a spare rank
+constexpr double heard_seconds = 2;       // a spare rank that was heard since then lives
+constexpr double between_renewals = 2.5;  // if one finds no spare rank
+constexpr double last_silence = 10;  // beyond the patience: of a job whose end a spare rank has not heard
+
+std::vector<int> ranks_from_0(int n) {
   std::vector<int> all(static_cast<std::size_t>(n));
   std::iota(all.begin(), all.end(), 0);
   return all;
@@ -57,15 +64,23 @@ transport::packet about(std::uint64_t view, std::byte kind) {
 }  // namespace
 
 job_wires::job_wires(std::unique_ptr<transport::transport> carrier, double patience, bool restarts,
-                     ended_processes ended)
+                     ended_processes ended, int spares)
     : carrier_(std::move(carrier)),
       ended_(std::move(ended)),
       patience_(patience > 0 ? patience : 5),
       restarts_(restarts),
-      agreement_({1, all_ranks(carrier_->size())}, carrier_->rank(), ticks(patience_)),
+      spares_(spares),
+      agreement_(agreement_on({1, ranks_from_0(carrier_->size() - spares)})),
       entered_(agreement_.current()),
       last_tick_(carrier_->now()),
       last_look_(last_tick_) {}
+
+role::view_agreement job_wires::agreement_on(role::view const& v) const {
+  role::spare_ranks spare;
+  for (int r = carrier_->size() - spares_; r < carrier_->size(); ++r) spare.ranks.push_back(r);
+  if (spares_ > 0) spare.members = static_cast<std::size_t>(carrier_->size() - spares_);
+  return {v, carrier_->rank(), ticks(patience_), std::move(spare)};
+}
 
 // The carrier must not wait for ranks that are gone.
 job_wires::~job_wires() {
@@ -88,9 +103,12 @@ bool job_wires::enter_next() {
 }
 
 void job_wires::follow_decision() {
-  while (agreement_.decided() && is_member(*agreement_.next(), carrier_->rank())) {
+  // A rank that is left out stays behind; a spare one follows.
+  auto const self = carrier_->rank();
+  while (agreement_.decided() &&
+         (is_member(*agreement_.next(), self) || !is_member(agreement_.current(), self))) {
     past_.push_back(*agreement_.next());
-    agreement_ = role::view_agreement(past_.back(), carrier_->rank(), ticks(patience_));
+    agreement_ = agreement_on(past_.back());
     next_root_heard_ = carrier_->now();
     // Ranks that have ended will not be heard of again.
     role::view_messages out;
@@ -158,6 +176,7 @@ transport::transport::news job_wires::look(double t) {
           .may_be_left = restarts_ && !lags() && agreement_.may_be_left(),
           .over = over(),
           .may_restart = restarts_,
+          .may_renew = spares_ > 0 && may_renew(t),
           .notes = !notes_.empty()};
 }
 
@@ -241,7 +260,10 @@ bool job_wires::on_control(int from, transport::packet const& what) {
   auto body = what.bytes();
   auto const of = bytes::get_raw<std::uint64_t>(body);
   auto const kind = bytes::get_bytes(body, 1)[0];
-  if (kind == alive) return of == now().number && is_member(now(), from);
+  if (kind == alive) {
+    answered_ = carrier_->now();
+    return of == now().number && is_member(now(), from);
+  }
   if (kind == ends) {
     std::vector<int> ranks;
     while (!body.empty()) {
@@ -251,6 +273,12 @@ bool job_wires::on_control(int from, transport::packet const& what) {
       ranks.push_back(static_cast<int>(r));
     }
     ended_.learn(ranks);
+    return false;
+  }
+  if (kind == waits) return on_waiting(from, of), false;
+  if (kind == end_of_job) {
+    auto const code = static_cast<int>(bytes::get_varint(body));
+    ended_as_ = {code, bytes::get_varint(body) != 0};
     return false;
   }
   if (kind == note) {
@@ -285,6 +313,81 @@ void job_wires::tell_alive() {
     auto p = about(next.number, alive);
     put_number(control, p);
     carrier_->send(r, std::move(p));
+  }
+}
+
+// --- spare ranks
+
+bool job_wires::may_renew(double t) const {
+  auto const& v = now();
+  if (!restarts_ || lags() || over() || renews() || t < renews_from_ ||
+      v.members.front() != carrier_->rank() || t - spare_heard_ > heard_seconds)
+    return false;
+  return agreement_.living() < carrier_->size() - spares_;
+}
+
+void job_wires::renew() {
+  renews_from_ = carrier_->now() + between_renewals;
+  role::view_messages out;
+  agreement_.renew(out);
+  perform(out);
+}
+
+void job_wires::on_waiting(int from, std::uint64_t view) {
+  spare_heard_ = carrier_->now();
+  auto const latest = agreement_.current().number;
+  if (view < latest) return tell_past(from, static_cast<view_number>(view));
+  auto p = about(latest, alive);
+  put_number(control, p);
+  carrier_->send(from, std::move(p));
+}
+
+// The root, unless it does not answer.
+void job_wires::ask_member(double t) {
+  auto const& members = agreement_.current().members;
+  asks_ = t - answered_ < heard_seconds ? 0 : asks_ + 1;
+  auto p = about(agreement_.current().number, waits);
+  put_number(control, p);
+  carrier_->send(members[asks_ % members.size()], std::move(p));
+}
+
+std::optional<job_wires::ending> job_wires::wait_until_needed() {
+  double asked = -ask_seconds;
+  answered_ = carrier_->now();
+  while (!ended_as_) {
+    double const t = carrier_->now();
+    look(t);
+    while (receive()) {
+    }
+    if (is_member(agreement_.current(), carrier_->rank())) {
+      enter_next();
+      return std::nullopt;
+    }
+    entered_ = agreement_.current();
+    auto const gone = [this](int r) { return ended_.contains(r); };
+    if (std::ranges::all_of(now().members, gone) || t - answered_ > patience_ + last_silence)
+      return ending{1, true};
+    if (t - asked >= ask_seconds) ask_member(asked = t);
+    carrier_->wait(1e-3);
+  }
+  return ended_as_;
+}
+
+void job_wires::release_spares(ending how) {
+  auto const waiting = agreement_.spares();
+  for (int const r : waiting) {
+    auto p = about(agreement_.current().number, end_of_job);
+    bytes::put_varint(p.body(), static_cast<std::uint64_t>(how.code));
+    bytes::put_varint(p.body(), how.abrupt ? 1 : 0);
+    put_number(control, p);
+    carrier_->send(r, std::move(p));
+  }
+  auto const unsent = [this](int r) { return !ended_.contains(r) && carrier_->unsent(r) > 0; };
+  for (double const end = carrier_->now() + 1;
+       carrier_->now() < end && std::ranges::any_of(waiting, unsent);) {
+    while (receive()) {
+    }
+    carrier_->wait(1e-4);
   }
 }
 

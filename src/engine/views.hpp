@@ -1,8 +1,10 @@
-// The views of a job: after the loss of its root, the other ranks go on as a job of their own.
+// The views of a job: after the loss of its root, the other ranks go on as a job of their own, and spare
+// ranks stand in for lost ones.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,10 +25,22 @@ namespace skel::detail {
 class job_wires {
  public:
   /// `patience`: seconds of silence after which a rank counts as lost. Without `restarts`, the loss of the
-  /// root ends the job. The other ranks hear from this one of the ends that `ended` finds elsewhere.
+  /// root ends the job. The other ranks hear from this one of the ends that `ended` finds elsewhere. The last
+  /// `spares` ranks wait until they stand in for others.
   job_wires(std::unique_ptr<transport::transport> carrier, double patience, bool restarts,
-            ended_processes ended = ended_processes());
+            ended_processes ended = ended_processes(), int spares = 0);
   ~job_wires();
+
+  /// How the job has ended, for ranks that still wait.
+  struct ending {
+    int code = 0;
+    bool abrupt = false;  ///< without MPI_Finalize
+  };
+  /// On a spare rank: waits until it stands in for another one. Returns how the job has ended if it did
+  /// first; a job that is silent has ended.
+  [[nodiscard]] std::optional<ending> wait_until_needed();
+  /// The job ends on this member: those that wait hear of it.
+  void release_spares(ending how);
 
   [[nodiscard]] transport::transport& carrier() { return *carrier_; }
   [[nodiscard]] bool restarts() const { return restarts_; }
@@ -48,6 +62,10 @@ class job_wires {
   [[nodiscard]] ended_processes const& ended() const { return ended_; }
   /// Whether the ranks that are left may go on without the root: they can agree, and soon.
   [[nodiscard]] bool outlives_root() const;
+  /// On the root: seeks a view in which spare ranks stand in for lost ones.
+  void renew();
+  [[nodiscard]] bool renews() const { return agreement_.renews(); }
+  [[nodiscard]] bool has_spares() const { return spares_ > 0; }
 
  private:
   void do_due(double t);
@@ -56,11 +74,16 @@ class job_wires {
   /// agreement on the view after that all the same.
   [[nodiscard]] bool lags() const { return agreement_.current().number != entered_.number; }
   void follow_decision();
+  [[nodiscard]] role::view_agreement agreement_on(role::view const& v) const;
+  /// Whether ranks are missing, and spare ones were heard lately.
+  [[nodiscard]] bool may_renew(double t) const;
+  void ask_member(double t);
   void watch_next_root(double t);
   /// Whether the engine is to have this packet, from which the view's number is taken.
   [[nodiscard]] bool takes(transport::transport::arrival& a);
   /// Returns whether the rank is to enter this view, and lives.
   [[nodiscard]] bool on_control(int from, transport::packet const& what);
+  void on_waiting(int from, std::uint64_t view);
   void tell_alive();
   void perform(role::view_messages const& list);
   void send_about(std::uint32_t view, int to, role::views::message const& m);
@@ -72,6 +95,7 @@ class job_wires {
   ended_processes ended_;
   double patience_;
   bool restarts_;
+  int spares_;
   role::view_agreement agreement_;  // on what follows the latest view
   role::view entered_;
   std::deque<transport::transport::arrival> early_;  // of newer views
@@ -81,6 +105,12 @@ class job_wires {
   double last_tick_, last_look_;
   double next_root_heard_ = 0;                        // while this rank lags
   std::optional<double> root_lost_, minority_since_;  // since then
+  // On a member: when it last heard a spare rank, and when it may seek a new view again.
+  double spare_heard_ = -std::numeric_limits<double>::infinity(), renews_from_ = 0;
+  // On a spare rank: the member that it asks next, and when one has answered last.
+  std::size_t asks_ = 0;
+  double answered_ = 0;
+  std::optional<ending> ended_as_;
 };
 
 /// The present view as a transport of its own: rank i is the i-th member.
@@ -120,6 +150,9 @@ class view_transport final : public transport::transport {
     return job_->ended().is_elsewhere(rank_in_job);
   }
   [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
+  void renew() override { job_->renew(); }
+  [[nodiscard]] bool renews() const override { return job_->renews(); }
+  [[nodiscard]] bool has_spares() const override { return job_->has_spares(); }
 
  private:
   [[nodiscard]] int here(int in_job) const;

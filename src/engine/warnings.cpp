@@ -20,7 +20,7 @@ std::vector<std::string> const& known_variables() {
   static std::vector<std::string> const all{
       "SKEL_THREADS", "SKEL_THREADS_PER_DEVICE", "SKEL_PROGRESS", "SKEL_TRACE", "SKEL_WATCHDOG",
       "SKEL_SUSPECT_AFTER", "SKEL_HOST", "SKEL_CLUSTER", "SKEL_HOST_LOAD", "SKEL_CHECK_INPUTS",
-      "SKEL_CHECK_TASKS", "SKEL_GF_KERNEL", "SKEL_REMEMBER",
+      "SKEL_CHECK_TASKS", "SKEL_GF_KERNEL", "SKEL_REMEMBER", "SKEL_SPARES",
       // skel-run, for its commands
       "SKEL_TASK", "SKEL_FROM",
       // skel-mpiexec

@@ -86,8 +86,11 @@ class wires {
     carrier_->set_lost(rank, lost);
     return lost ? lost_.insert(rank).second : lost_.erase(rank) > 0;
   }
-  /// Whether calls hear of its loss. If the others may go on without the root, their calls wait instead.
-  [[nodiscard]] bool ends_calls(int lost_rank) const { return lost_rank != 0 || !carrier_->outlives_root(); }
+  /// Whether calls hear of its loss. If the others may go on without the root, or spare ranks stand in for
+  /// it, their calls wait instead.
+  [[nodiscard]] bool ends_calls(int lost_rank) const {
+    return lost_rank != 0 ? !carrier_->renews() : !carrier_->outlives_root();
+  }
   [[nodiscard]] std::uint64_t messages_sent() const { return messages_sent_; }
   [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
 

@@ -35,10 +35,12 @@ bool moves_the_run(farm_message const& m) {
 farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options,
                    std::vector<role::task_room> rooms)
     : farm_call(ctx, work, std::move(policy), options),
-      in_place_(ctx.is_root() && setup_.traits.in_place && setup_.options.audit == 0),
+      keeps_all_(is_root() && setup_.remembers && engine_.job.memory &&
+                 engine_.wires().carrier().has_spares()),
+      in_place_(ctx.is_root() && setup_.traits.in_place && setup_.options.audit == 0 && !keeps_all_),
       unsent_(work, setup_.traits.merged, engine_),
       results_(work, engine_, sink_, is_root() && setup_.options.audit > 0),
-      threads_at_work_(engine_, work, setup_, is_root() || setup_.traits.merged, threads_) {
+      threads_at_work_(engine_, work, setup_, (is_root() && !keeps_all_) || setup_.traits.merged, threads_) {
   setup_.rooms = std::move(rooms);
   if (!setup_.rooms.empty()) threads_at_work_.open_gate(setup_, end_.latest());
   if (!computes_) threads_ = 1;
@@ -63,10 +65,10 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
 // What this rank has not sent to a root that is lost.
 farm_run::~farm_run() {
   std::lock_guard const lock(engine_.mutex());
-  if (is_root() || !engine_.farewell().view_ended() || unsent_.empty()) return;
+  if ((is_root() && !keeps_all_) || !engine_.farewell().view_ended() || unsent_.empty()) return;
   auto const bad = thrown_by([&] {
     auto const batch = unsent_.take_packed();
-    remember(batch.ranges, batch.packed.bytes());
+    is_root() ? keep(batch.ranges, batch.packed.bytes()) : remember(batch.ranges, batch.packed.bytes());
   });
 }
 
@@ -103,13 +105,35 @@ void farm_run::remember(range_list const& ranges, std::span<std::byte const> pac
     engine_.job.memory->add(in_attempts(), ranges, packed);
 }
 
+// On the root. All ranks together have taken as long for its other results.
+void farm_run::keep(range_list const& ranges, std::span<std::byte const> packed) {
+  auto const& tasks = root_role_->book().tasks;
+  if (!keeps_all_ || recalling_ || tasks.not_recorded(ranges).empty()) return;
+  auto const n = static_cast<double>(count_tasks(ranges));
+  double const all = (now() - measures_.began()) * all_ranks();
+  if (remembered_results::pays(packed.size(), all * n / (n + static_cast<double>(tasks.recorded().count()))))
+    engine_.job.memory->add(in_attempts(), ranges, packed);
+}
+
+double farm_run::redone() const {
+  auto const all = root_role_->recorded();
+  if (!keeps_all_ || all == 0) return farm_call::redone();
+  auto const kept = std::min(all, engine_.job.memory->tasks_of(*in_attempts_));
+  return farm_call::redone() * static_cast<double>(all - kept) / static_cast<double>(all);
+}
+
 // A task that ends each root would end one rank per attempt. After the first one, the rank that would be the
 // next root hears what this one runs.
 void farm_run::tell_successor() {
   if (!is_root() || !setup_.recalls) return;
+  if (int const next = successor(); next < all_ranks())
+    send(next, role::farm::begins{member_.held().running(), {}});
+}
+
+int farm_run::successor() const {
   int next = 1;
   while (next < all_ranks() && entry_.has_lost(next)) ++next;
-  if (next < all_ranks()) send(next, role::farm::begins{member_.held().running(), {}});
+  return next;
 }
 
 // Without tasks of its own, the root has nothing that the others lack, apart from what it has computed and
@@ -124,10 +148,13 @@ bool farm_run::vacate(bool leaves) {
   return root_role_->book().dealer.ranks().all_vacant();
 }
 
-void farm_run::hear_root(range_list const& running) {
+void farm_run::hear_root(role::farm::begins const& m) {
   if (engine_.job.memory)
     engine_.job.memory->root_runs(
-        {in_attempts(), running, engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_))});
+        {.of = in_attempts(),
+         .running = m.running,
+         .rank_in_job = engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_)),
+         .overrun = m.overrun});
 }
 
 // --- compute threads
@@ -172,7 +199,7 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
     return;
   }
   // The call has failed, and no role takes the results: only the same call in the next attempt may.
-  if (is_root() || q.done == 0 || q.error || !setup_.remembers) return;
+  if ((is_root() && !keeps_all_) || q.done == 0 || q.error || !setup_.remembers) return;
   q.batch.ranges = {q.range.take_front(q.done)};
   auto const bad = thrown_by([&] { unsent_.add(std::move(q.batch)); });
 }
@@ -254,13 +281,17 @@ void farm_run::end_for(task_id id) {
   auto const text = detail::format("has run for longer than its time limit of {} s",
                                    *setup_.options.task.time_limit_seconds);
   if (std::exchange(must_end_, true)) {
-    if (!is_root()) std::raise(SIGKILL);  // as any loss of a rank
+    if (!is_root() || engine_.retirement().obstacle().empty()) std::raise(SIGKILL);  // as any loss of a rank
     end_process(rank_, 1);
   }
   auto const task = work_.task_at(id);
   std::fprintf(stderr, "skel: rank %d: task %llu %s, so this rank ends\n", rank_,
                static_cast<unsigned long long>(task), text.c_str());
   if (over_) return;
+  if (is_root() && engine_.retirement().obstacle().empty()) {  // the others go on without it
+    send(successor(), role::farm::begins{{{id, 1, 1}}, {}, true});
+    return;
+  }
   if (is_root()) {
     abort(detail::format("task {} {} on the root, which no rank can replace", task, text));
     return;
@@ -292,6 +323,12 @@ void farm_run::send_to_self(message& m) {
   if (results == nullptr) return farm_call::send_to_self(m);
   // One message per batch, since batches stay objects and cannot be joined. The first one says what this rank
   // has begun, which may have ended since; the last one says what it has left, and requests more.
+  if (keeps_all_) {
+    auto all = unsent_.take_packed();
+    keep(all.ranges, all.packed.bytes());
+    results->ranges = all.ranges;
+    return push_to_self(std::move(*results), std::move(all));
+  }
   auto batches = unsent_.take_all();
   for (auto& b : batches) {
     role::farm::results part{.ranges = b.ranges};
@@ -332,6 +369,7 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
     batch.ranges = results->ranges;
     whole.drop_front(whole.size() - body.size());
     batch.packed = std::move(whole);
+    if (is_root()) keep(batch.ranges, batch.packed.bytes());
     if (rank_check_ && thrown_by([&] { rank_check_->keep(from, batch); })) rank_check_.reset();
   } else if (auto const* const stock = std::get_if<role::farm::stock>(&m);
              stock != nullptr && is_root() &&
@@ -347,7 +385,7 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
 void farm_run::route(int from, message const& m, result_batch& batch, actions& out) {
   if (moves_the_run(m)) last_moved_ = now();
   if (auto const* const b = std::get_if<role::farm::begins>(&m); b != nullptr && !is_root())
-    return hear_root(b->running);
+    return hear_root(*b);
   if (!is_root() || !for_root_role(m)) {
     member_.on(from, m, out);
     if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();

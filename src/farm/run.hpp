@@ -40,6 +40,8 @@ class farm_run final : public farm_call<farm_protocol> {
   void finish(report& r);
   /// In a farm over all ranks.
   bool vacate(bool leaves) override;
+  /// What this rank remembers need not run again.
+  [[nodiscard]] double redone() const override;
 
  private:
   friend class protocol_run<farm_protocol>;
@@ -73,8 +75,10 @@ class farm_run final : public farm_call<farm_protocol> {
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
   void remember(range_list const& ranges, std::span<std::byte const> packed);
+  void keep(range_list const& ranges, std::span<std::byte const> packed);
+  [[nodiscard]] int successor() const;
   void tell_successor();
-  void hear_root(range_list const& running);
+  void hear_root(role::farm::begins const& m);
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] result_batch unpack(int from, message& m, std::span<std::byte const> body,
@@ -103,7 +107,8 @@ class farm_run final : public farm_call<farm_protocol> {
   [[nodiscard]] std::string member_state() const;
   [[nodiscard]] std::string root_state() const;
 
-  bool in_place_;  // results are computed in their final place
+  bool keeps_all_;  // the root has what lost ranks have computed, for the next attempt, with spare ranks
+  bool in_place_;   // results are computed in their final place
   unsent_results unsent_;
   root_results results_;
   std::optional<rank_check> rank_check_;  // on the root of a program with assertions

@@ -97,12 +97,23 @@ struct ends_of_processes {
 
 // Finds the number of ranks on this host and the number of cores that they share. Disjoint affinity
 // masks (each rank bound to its own cores) add up; otherwise the cores are the same.
-placement find_placement(MPI_Comm comm, int own_cores, ends_of_processes* ends) {
+// The last `spares` ranks wait, and do not share in the cores unless they are alone.
+placement find_placement(MPI_Comm comm, int own_cores, int spares, ends_of_processes* ends) {
   placement p;
+  int rank = 0, size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
   MPI_Comm here = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
   MPI_Comm_rank(here, &p.rank_here);
   MPI_Comm_size(here, &p.ranks_here);
+  int const works = rank < size - spares ? 1 : 0;
+  int working = 0;
+  MPI_Allreduce(&works, &working, 1, MPI_INT, MPI_SUM, here);
+  if (working > 0 && spares > 0) {
+    p.ranks_here = working;
+    p.rank_here %= working;  // in the order of ranks, so these are the first
+  }
   p.host_cores = detail::cores_of_all(here, own_cores);
   if (ends != nullptr) {
     ends->here = std::make_unique<detail::host_processes>(comm, here);
@@ -157,8 +168,26 @@ struct mpi_start {
   ends_of_processes ends{};
 };
 
-// `watches`: whether the ends of the ranks' processes are looked for.
-mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches) {
+// The number of spare ranks is that of the root. Returns why there can be none; empty: there can.
+std::string agree_on_spares(MPI_Comm comm, int size, bool can_renew, int& spares) {
+  MPI_Bcast(&spares, 1, MPI_INT, 0, comm);
+  if (spares >= size)
+    throw usage_error(
+        detail::format("{} spare ranks of {}: at least one must work (SKEL_SPARES)", spares, size));
+  if (spares == 0) return {};
+  if (!can_renew)
+    return std::exchange(spares, 0),
+           "no spare ranks, all work: the program runs its body only once, or with a "
+           "thread level of MPI below MPI_THREAD_SERIALIZED";
+  if (!launcher_survives_losses())
+    return std::exchange(spares, 0),
+           "no spare ranks, all work: mpiexec would end the job with a rank; start it with skel-mpiexec";
+  return {};
+}
+
+// `watches`: whether the ends of the ranks' processes are looked for. `restarts`: whether the body can run
+// again.
+mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches, bool restarts) {
   check_communicator(comm);
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
@@ -169,8 +198,11 @@ mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches) {
   check_same_program(own, size);
   check_trace_of_root(own, wires->rank(), options);
   int const cores = usable_cores();
+  if (!watches) options.again.spares = 0;
+  auto const no_spares =
+      agree_on_spares(own, size, watches && restarts && wires->any_thread(), options.again.spares);
   ends_of_processes ends;
-  auto const place = find_placement(own, cores, watches ? &ends : nullptr);
+  auto const place = find_placement(own, cores, options.again.spares, watches ? &ends : nullptr);
   // If mpiexec ends the job when a rank dies, a silent rank is most probably waiting for a core.
   constexpr double patience_in_vain = 60;
   if (!options.suspect_after_seconds && wires->any_thread() && !launcher_survives_losses())
@@ -197,6 +229,7 @@ mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches) {
   std::vector<std::string> warnings;
   if (wires->rank() == 0) {
     warnings = unknown_variables(environ);
+    if (!no_spares.empty()) warnings.push_back(no_spares);
     for (std::size_t r = 0; r < all.size(); r += 3)
       if (all[r] > all[r + 1]) {
         warnings.push_back(detail::format(
@@ -240,7 +273,7 @@ std::shared_ptr<engine> engine_over(std::unique_ptr<transport::transport> wires,
 }  // namespace
 
 std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
-  auto start = start_mpi(comm, std::move(options), false);
+  auto start = start_mpi(comm, std::move(options), false, false);
   return engine_over(std::move(start.wires), start);
 }
 
@@ -299,7 +332,8 @@ int run_or_leave(mpi_start& start, std::string const& program, int rank,
                                                      users.end_with_view();
                                                      return start.ends.here->ended();
                                                    },
-                                                   elsewhere));
+                                                   elsewhere),
+                                               start.options.again.spares);
   auto const engine_of = [&](auto wires) {
     attempt_of_process = static_cast<int>(job->now().number);
     users = {};  // the engine before is gone
@@ -314,7 +348,7 @@ int run_or_leave(mpi_start& start, std::string const& program, int rank,
     std::fflush(nullptr);
     std::raise(SIGKILL);
   }
-  bool abruptly = end.left_out, by_loss = false;
+  bool abruptly = end.left_out || end.abrupt, by_loss = false;
   {
     std::unique_lock<std::mutex> lock;  // a helper thread may look at the connections, and hear of the end
     if (end.last) {
@@ -354,7 +388,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
   auto const options = options_of_all(program, size);
   if (!options) return leave_with(2);
   try {
-    auto start = start_mpi(MPI_COMM_WORLD, *options, true);
+    auto start = start_mpi(MPI_COMM_WORLD, *options, true, restarts);
     auto const suspect_after = start.options.suspect_after_seconds;
     guard = watch_calls(program, rank, suspect_after);
     return leave_with(run_or_leave(start, program, rank, body, restarts), suspect_after);
@@ -400,7 +434,7 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body, 
 }
 
 int survive_mpi(MPI_Comm comm, function_reference<int(context&)> body, context_options options) {
-  auto start = start_mpi(comm, std::move(options), true);
+  auto start = start_mpi(comm, std::move(options), true, true);
   std::string const program = program_invocation_short_name;
   int rank = 0;  // under the launcher
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

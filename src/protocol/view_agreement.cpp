@@ -4,8 +4,22 @@
 
 namespace skel::role {
 
-view_agreement::view_agreement(view of, rank_id self, unsigned patience)
-    : view_(std::move(of)), self_(self), patience_(patience) {}
+namespace {
+constexpr unsigned patience_with_spares = 10;  // ticks; one that waits answers at once
+}
+
+view_agreement::view_agreement(view of, rank_id self, unsigned patience, spare_ranks spares)
+    : view_(std::move(of)), spares_(std::move(spares)), self_(self), patience_(patience) {
+  std::erase_if(spares_.ranks, [&](rank_id r) { return is_member(r); });
+}
+
+bool view_agreement::is_member(rank_id rank) const {
+  return std::binary_search(view_.members.begin(), view_.members.end(), rank);
+}
+
+bool view_agreement::is_spare(rank_id rank) const {
+  return std::ranges::find(spares_.ranks, rank) != spares_.ranks.end();
+}
 
 void view_agreement::lost(rank_id rank, bool ended, view_messages& out) {
   if (rank == self_) return;
@@ -37,6 +51,11 @@ bool view_agreement::is_minority() const {
   return !is_quorum(left);
 }
 
+int view_agreement::living() const {
+  return static_cast<int>(
+      std::ranges::count_if(view_.members, [&](rank_id r) { return !lost_.contains(r); }));
+}
+
 // The lowest rank that may live and answers.
 rank_id view_agreement::proposer() const {
   for (rank_id const r : view_.members) {
@@ -65,9 +84,15 @@ void view_agreement::send_all(views::message const& m, view_messages& out) {
   send(self_, m, out);
 }
 
+void view_agreement::renew(view_messages& out) {
+  if (self_ != root() || seeks() || decided_) return;
+  renews_ = true;
+  begin_ballot(out);
+}
+
 // This rank has lost the root, or has lost another rank since.
 void view_agreement::step(view_messages& out) {
-  if (decided_ || !lost_.contains(root())) return;
+  if (!seeks()) return;
   if (proposer() != self_)
     send(proposer(), views::root_lost{root_has_ended()}, out);
   else if (proposal_.at.round == 0)
@@ -79,13 +104,16 @@ void view_agreement::step(view_messages& out) {
 void view_agreement::begin_ballot(view_messages& out) {
   proposal_ = {{std::max(promised_.round, proposal_.at.round) + 1, self_}, {}};
   votes_.clear();
+  ready_.clear();
   best_ = {};
   waited_ = 0;
-  send_all(views::prepare{proposal_.at, root_has_ended()}, out);
+  views::prepare const m{proposal_.at, root_has_ended()};
+  for (rank_id const r : spares_.ranks) send(r, m, out);
+  send_all(m, out);
 }
 
 void view_agreement::on(rank_id from, views::message const& m, view_messages& out) {
-  if (std::find(view_.members.begin(), view_.members.end(), from) == view_.members.end()) return;
+  if (!is_member(from) && !is_spare(from)) return;
   silent_.erase(from);
   if (decided_ && !std::holds_alternative<views::decided>(m))
     return send(from, views::decided{*decided_}, out);
@@ -98,8 +126,9 @@ void view_agreement::on(rank_id /*from*/, views::root_lost const& m, view_messag
 }
 
 void view_agreement::on(rank_id from, views::prepare const& m, view_messages& out) {
+  if (!is_member(self_)) return send(from, views::promise{m.at, {}}, out);
   if (m.ended) lost(root(), true, out);
-  if (!lost_.contains(root()) || m.at < promised_) return;
+  if ((!lost_.contains(root()) && from != root()) || m.at < promised_) return;
   promised_ = m.at;
   if (proposal_.at < m.at) proposal_ = {}, votes_.clear();  // this rank's own ballot is void
   send(from, views::promise{m.at, latest_}, out);
@@ -108,17 +137,41 @@ void view_agreement::on(rank_id from, views::prepare const& m, view_messages& ou
 void view_agreement::on(rank_id from, views::promise const& m, view_messages& out) {
   if (m.at != proposal_.at || !proposal_.members.empty()) return;
   if (!m.latest.members.empty() && (best_.members.empty() || best_.at < m.latest.at)) best_ = m.latest;
-  votes_.insert(from);
+  (is_member(from) ? votes_ : ready_).insert(from);
   maybe_propose(out);
 }
 
-// Ranks that live should be among the members, so the proposer waits for those that it has not lost.
+std::size_t view_agreement::missing() const {
+  return spares_.members > votes_.size() ? spares_.members - votes_.size() : 0;
+}
+
+// The lowest spare ranks stand in. One below all others does not, since it would be the root.
+std::vector<rank_id> view_agreement::next_members() const {
+  std::vector<rank_id> all(votes_.begin(), votes_.end());
+  auto left = missing();
+  for (rank_id const r : ready_) {
+    if (left == 0) break;
+    if (r < *votes_.begin()) continue;
+    all.push_back(r);
+    --left;
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// Ranks that live should be among the members, so the proposer waits for those that it has not lost, and a
+// little for spare ones.
 void view_agreement::maybe_propose(view_messages& out) {
   if (!proposal_.members.empty() || !is_quorum(votes_)) return;
-  bool const all = std::all_of(view_.members.begin(), view_.members.end(),
-                               [&](rank_id r) { return votes_.contains(r) || lost_.contains(r); });
-  if (!all && waited_ <= patience_) return;
-  proposal_.members = best_.members.empty() ? std::vector(votes_.begin(), votes_.end()) : best_.members;
+  auto const answers = [&](rank_id r) {
+    return votes_.contains(r) || ready_.contains(r) || lost_.contains(r);
+  };
+  if (waited_ <= patience_ && !std::ranges::all_of(view_.members, answers)) return;
+  if (waited_ <= std::min(patience_, patience_with_spares) && ready_.size() < missing() &&
+      !std::ranges::all_of(spares_.ranks, answers))
+    return;
+  proposal_.members = best_.members.empty() ? next_members() : best_.members;
+  if (renews_ && best_.members.empty() && proposal_.members.size() == votes_.size()) return call_off();
   votes_.clear();
   waited_ = 0;
   send_all(views::propose{proposal_.at, proposal_.members}, out);
@@ -144,8 +197,16 @@ void view_agreement::on(rank_id /*from*/, views::decided const& m, view_messages
 void view_agreement::decide(std::vector<rank_id> members, view_messages& out) {
   if (decided_) return;
   decided_ = std::move(members);
-  for (rank_id const r : view_.members)
-    if (r != self_) send(r, views::decided{*decided_}, out);
+  for (auto const& all : {view_.members, spares_.ranks})
+    for (rank_id const r : all)
+      if (r != self_) send(r, views::decided{*decided_}, out);
+}
+
+// The root goes on in this view.
+void view_agreement::call_off() {
+  renews_ = false;
+  proposal_ = {};
+  votes_.clear();
 }
 
 // Ranks that have ended since they fell silent may have voted, so that those that are left need fewer votes.
@@ -155,14 +216,17 @@ bool view_agreement::silent_majority() const {
 }
 
 void view_agreement::tick(view_messages& out) {
-  if (decided_ || !lost_.contains(root())) return;
+  if (!seeks()) return;
   if (auto const to = proposer(); to != self_) {
     ++silent_[to];
     return step(out);
   }
-  if (proposal_.at.round == 0 || ++waited_ > 2 * patience_ + 1) return begin_ballot(out);
+  if (proposal_.at.round == 0) return begin_ballot(out);
+  if (++waited_ > 2 * patience_ + 1) return renews_ ? call_off() : begin_ballot(out);
   maybe_propose(out);
-  if (decided_) return;
+  if (!seeks()) return;
+  if (proposal_.members.empty())
+    for (rank_id const r : spares_.ranks) send(r, views::prepare{proposal_.at, root_has_ended()}, out);
   for (rank_id const r : view_.members) {  // also to those that have answered: this rank is not silent
     if (r == self_) continue;
     if (proposal_.members.empty())

@@ -1,4 +1,4 @@
-// How the ranks that are left agree on going on without the root.
+// How ranks agree on those that go on: without a root that is lost, or with ranks that have waited.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,17 @@
 
 namespace skel::role {
 
-/// The ranks that work together: all at first, and fewer after each loss of the root. Ranks are those of
-/// the job.
+/// The ranks that work together: all but the spare ones at first, then those that are left after a loss of
+/// the root, and spare ones in place of lost ones. Ranks are those of the job.
 struct view {
   std::uint32_t number = 1;
   std::vector<rank_id> members{};  ///< in increasing order; the first is the root
+};
+
+/// Ranks that wait until they are needed.
+struct spare_ranks {
+  std::vector<rank_id> ranks{};  ///< that may wait; some may have ended
+  std::size_t members = 0;       ///< as many as a view should have
 };
 
 namespace views {
@@ -38,12 +44,14 @@ struct accepted_members {
 struct root_lost {
   bool ended = false;  ///< its process has ended for certain
 };
-/// From the proposer: asks every rank that has lost the root, too, for a promise.
+/// From the proposer: asks every rank that has lost the root, too, for a promise. If the root itself asks,
+/// all of them.
 struct prepare {
   ballot at{};
   bool ended = false;
 };
-/// The answer. Promises to accept no older ballot, and tells of the newest that was accepted.
+/// The answer. Promises to accept no older ballot, and tells of the newest that was accepted. Of a spare
+/// rank: it waits.
 struct promise {
   ballot at{};
   accepted_members latest{};  ///< without members: none
@@ -74,23 +82,28 @@ using role::operator==;
 
 using view_messages = std::vector<views::send>;
 
-/// One rank's part in agreeing on the members of the next view, once it has lost the root of this one:
-/// Paxos for a single decision [Lamport01, The Part-Time Parliament made simple]. A rank that hears the root
-/// takes no part. At most one set of members is ever decided, by more than half of this view's members, or by
-/// all but those whose processes have ended for certain; so a minority can never go on, and neither can a
-/// root that was only slow. Messages may be lost; ticks repeat them. A regular value; events append their
+/// One rank's part in agreeing on the members of the next view, once it has lost the root of this one, or the
+/// root replaces other ranks: Paxos for a single decision [Lamport01, The Part-Time Parliament made simple].
+/// A rank that hears the root takes part only if the root asks. At most one set of members is ever decided,
+/// by more than half of this view's members, or by all but those whose processes have ended for certain; so a
+/// minority can never go on, and neither can a root that was only slow. Spare ranks only say that they wait,
+/// and hear what was decided. Messages may be lost; ticks repeat them. A regular value; events append their
 /// messages to `out`.
 class view_agreement {
  public:
   view_agreement() = default;
   /// `patience`: ticks of silence after which a rank is passed over as proposer.
-  view_agreement(view of, rank_id self, unsigned patience);
+  view_agreement(view of, rank_id self, unsigned patience, spare_ranks spares = {});
 
   /// This rank's opinion of another one. `ended`: for certain, which is never taken back.
   void lost(rank_id rank, bool ended, view_messages& out);
   void heard(rank_id rank);
   void on(rank_id from, views::message const& m, view_messages& out);
   void tick(view_messages& out);
+  /// On the root: proposes a view in which spare ranks stand in for lost ones. Ends without one if too few
+  /// ranks answer, or no spare one.
+  void renew(view_messages& out);
+  [[nodiscard]] bool renews() const { return renews_ && !decided_; }
 
   [[nodiscard]] view const& current() const { return view_; }
   [[nodiscard]] rank_id root() const { return view_.members.front(); }
@@ -99,6 +112,10 @@ class view_agreement {
   [[nodiscard]] bool decided() const { return decided_.has_value(); }
   /// For want of ranks: all that are left could not decide on their own, even if each of them agreed.
   [[nodiscard]] bool is_minority() const;
+  /// Members that this rank has not lost.
+  [[nodiscard]] int living() const;
+  /// Ranks that may wait for a place.
+  [[nodiscard]] std::vector<rank_id> const& spares() const { return spares_.ranks; }
   /// How many ranks have not answered when they should have proposed.
   [[nodiscard]] int passed_over() const;
   /// On the root: whether some of the ranks that it has lost may live, and have decided to go on without it.
@@ -109,7 +126,7 @@ class view_agreement {
   friend bool operator==(view_agreement const&, view_agreement const&) = default;
   auto fields() const {
     return std::tie(lost_, ended_, ended_silently_, promised_, latest_, proposal_, votes_, decided_, silent_,
-                    waited_);
+                    waited_, ready_, renews_);
   }
 
  private:
@@ -125,14 +142,25 @@ class view_agreement {
   void vote(rank_id from, view_messages& out);
   void maybe_propose(view_messages& out);
   void decide(std::vector<rank_id> members, view_messages& out);
+  void call_off();
   void send(rank_id to, views::message m, view_messages& out);
   void send_all(views::message const& m, view_messages& out);
+  [[nodiscard]] bool is_member(rank_id rank) const;
+  [[nodiscard]] bool is_spare(rank_id rank) const;
+  /// Whether the members of the next view are sought.
+  [[nodiscard]] bool seeks() const {
+    return !decided_ && (renews_ || lost_.contains(root())) && is_member(self_);
+  }
+  /// Of the next members, without spare ranks.
+  [[nodiscard]] std::size_t missing() const;
+  [[nodiscard]] std::vector<rank_id> next_members() const;
   [[nodiscard]] rank_id proposer() const;
   [[nodiscard]] bool silent_majority() const;
   [[nodiscard]] bool is_quorum(std::set<rank_id> const& ranks) const;
   [[nodiscard]] bool root_has_ended() const { return ended_.contains(root()); }
 
   view view_;
+  spare_ranks spares_;
   rank_id self_ = 0;
   unsigned patience_ = 0;
   std::set<rank_id> lost_;              // in this rank's opinion
@@ -144,7 +172,9 @@ class view_agreement {
   views::accepted_members proposal_;    // of this rank; without members: it still collects promises
   std::set<rank_id> votes_;             // promises, then acceptances
   views::accepted_members best_;        // of the promises
+  std::set<rank_id> ready_;             // spare ranks that wait
   unsigned waited_ = 0;                 // ticks in the current ballot
+  bool renews_ = false;                 // this root seeks a view with spare ranks
   std::optional<std::vector<rank_id>> decided_;
 };
 

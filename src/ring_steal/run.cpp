@@ -189,6 +189,7 @@ void steal_run::act(steal::complete const& /*a*/, cargo* /*with*/) {
     work_.pack_result(total_, value_);
   });
   if (bad) return fail(*bad);
+  remember_value(tasks, value_);
   call_roll(&role::roll_call::close, role::outcome{.tasks = tasks});
 }
 

@@ -63,6 +63,12 @@ bool team_farm_run::vacate(bool leaves) {
   return root_role_->running() == 0;
 }
 
+double team_farm_run::redone() const {
+  auto const all = farm_call::redone();
+  auto const& saves = setup_.options.checkpoint;
+  return saves ? std::min(all, over_ ? 0 : 2 * usual_interval(*saves)) : all;
+}
+
 // --- the compute thread
 
 bool team_farm_run::find_work(unsigned /*thread*/) { return todo_.has_value(); }

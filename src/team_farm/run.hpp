@@ -29,6 +29,8 @@ class team_farm_run final : public farm_call<team_protocol> {
   team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
   /// In a farm over all ranks.
   bool vacate(bool leaves) override;
+  /// What is not saved yet.
+  [[nodiscard]] double redone() const override;
 
  private:
   friend class protocol_run<team_protocol>;

@@ -47,6 +47,7 @@ class transport {
     bool may_be_left = false;  ///< on rank 0: the ranks that it has lost may have gone on without it
     bool over = false;         ///< they have decided to, so that nothing more can come of this job
     bool may_restart = false;  ///< without rank 0, the others would
+    bool may_renew = false;    ///< on rank 0: spare ranks could stand in for lost ones
     bool notes = false;        ///< take_notes() has some
     [[nodiscard]] bool any() const { return failed || may_be_left || over || notes; }
   };
@@ -67,6 +68,12 @@ class transport {
   virtual void set_lost(int /*rank*/, bool /*lost*/) {}
   /// Whether the ranks that are not lost may do so, if rank 0 is.
   [[nodiscard]] virtual bool outlives_root() const { return false; }
+  /// On rank 0: spare ranks are to stand in for lost ones, if that is agreed on. Then this job is over.
+  virtual void renew() {}
+  /// Whether they are about to.
+  [[nodiscard]] virtual bool renews() const { return false; }
+  /// Whether the job has had any.
+  [[nodiscard]] virtual bool has_spares() const { return false; }
   /// The number of a rank under the launcher.
   [[nodiscard]] virtual int in_job(int rank) const { return rank; }
   /// What carries this transport's packets, and keeps its time.

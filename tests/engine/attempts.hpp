@@ -71,6 +71,7 @@ class job {
  public:
   std::vector<int> codes;
   std::optional<std::uint64_t> remember{};
+  int spares = 0;  // the last ranks
   unsigned compute_threads = 1;
   std::atomic<int> retired{0};   // ranks that have left before the end
   std::optional<int> watcher{};  // the only rank that notices ends, on another host
@@ -93,13 +94,13 @@ class job {
     static constexpr double patience = 0.5;
     auto const wires = std::make_shared<skel::detail::job_wires>(
         std::make_unique<hub::transport>(net_, r), patience, restarts_,
-        skel::detail::ended_processes(ended(certain_ && !watcher), ended(watcher == r)));
+        skel::detail::ended_processes(ended(certain_ && !watcher), ended(watcher == r)), spares);
     auto const make = [this, r](std::unique_ptr<skel::transport::transport> carrier) {
       skel::context_options options;
       options.threads = compute_threads;
       options.quiet = true;
       options.suspect_after_seconds = patience;
-      options.remember_bytes = remember;
+      options.again.remember_bytes = remember;
       return std::make_shared<skel::detail::engine>(std::move(carrier), options, "host" + std::to_string(r));
     };
     auto const end = skel::detail::run_attempts(wires, make, {}, [&](skel::context& ctx) {

@@ -1,5 +1,5 @@
-// Ranks that have lost their root agree on going on without it, while messages are lost and late, ranks are
-// suspected wrongly, and others end.
+// Ranks that have lost their root agree on going on without it, and with spare ranks, while messages are lost
+// and late, ranks are suspected wrongly, and others end.
 #include "protocol/view_agreement.hpp"
 
 #include <algorithm>
@@ -22,14 +22,17 @@ struct letter {
   views::message what;
 };
 
-// The ranks of a view. A fault changes messages, or drops them by returning false.
+// The ranks of a view, and spare ones behind them. A fault changes messages, or drops them by returning
+// false.
 class world {
  public:
-  world(int ranks, std::uint32_t seed, std::function<bool(letter&)> fault = {})
-      : dice_(seed), fault_(std::move(fault)), ended_(static_cast<std::size_t>(ranks)) {
+  world(int ranks, std::uint32_t seed, std::function<bool(letter&)> fault = {}, int spares = 0)
+      : dice_(seed), fault_(std::move(fault)), ended_(static_cast<std::size_t>(ranks + spares)) {
     std::vector<rank_id> all(static_cast<std::size_t>(ranks));
     std::iota(all.begin(), all.end(), 0);
-    for (rank_id r = 0; r < ranks; ++r) ranks_.emplace_back(view{7, all}, r, patience);
+    spare_ranks waiting{{}, spares > 0 ? all.size() : 0};
+    for (rank_id r = ranks; r < ranks + spares; ++r) waiting.ranks.push_back(r);
+    for (rank_id r = 0; r < ranks + spares; ++r) ranks_.emplace_back(view{7, all}, r, patience, waiting);
   }
 
   [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
@@ -51,6 +54,12 @@ class world {
     ranks_[at(r)].tick(out);
     send(r, out);
   }
+  void renew() {
+    if (!lives(0)) return;
+    view_messages out;
+    ranks_[0].renew(out);
+    send(0, out);
+  }
   // Any message may be the next: each is lost, doubled or delivered.
   void deliver(unsigned lost_of_100) {
     if (letters_.empty()) return;
@@ -65,13 +74,16 @@ class world {
   }
   [[nodiscard]] bool empty() const { return letters_.empty(); }
 
-  // No two ranks that live have decided on different sets, and none on one with the root. (The set of ranks
-  // that have ended may be another one, if no rank that is left had heard of it.)
-  [[nodiscard]] bool agrees() const {
+  // No two ranks that live have decided on different sets, and none on one with the root, unless this has
+  // asked for it. (The set of ranks that have ended may be another one, if no rank that is left had heard of
+  // it.)
+  [[nodiscard]] bool agrees(bool renewed) const {
     std::set<std::vector<rank_id>> all;
     for (int r = 0; r < size(); ++r)
       if (auto const next = (*this)[r].next(); next && lives(r)) all.insert(next->members);
-    return all.empty() || (all.size() == 1 && !all.begin()->empty() && all.begin()->front() != 0);
+    if (all.empty()) return true;
+    auto const& one = *all.begin();
+    return all.size() == 1 && !one.empty() && std::ranges::is_sorted(one) && (renewed || one.front() != 0);
   }
 
  private:
@@ -95,11 +107,13 @@ class world {
 bool survives(std::uint32_t seed, std::function<bool(letter&)> const& fault = {}) {
   std::mt19937 dice(seed);
   int const n = 2 + static_cast<int>(dice() % 6);
-  world w(n, seed, fault);
+  int const spares = static_cast<int>(dice() % 3);
+  world w(n, seed, fault, spares);
   auto const rank = [&] { return static_cast<int>(w.draw(static_cast<unsigned>(n))); };
   std::set<int> certain;
+  bool renewed = false;
   for (int step = 0; step < 150; ++step) {
-    switch (w.draw(12)) {
+    switch (w.draw(13)) {
       case 0: {  // one draw after the other: compilers differ in the order of arguments
         int const of = w.draw(2) == 0 ? 0 : rank();
         w.suspect(rank(), of, false);
@@ -123,10 +137,16 @@ bool survives(std::uint32_t seed, std::function<bool(letter&)> const& fault = {}
       case 4:
         w.tick(rank());
         break;
+      case 5:
+        if (spares > 0 && w.draw(4) == 0) {
+          w.renew();
+          renewed = true;
+        }
+        break;
       default:
         w.deliver(10);
     }
-    if (!w.agrees()) return false;
+    if (!w.agrees(renewed)) return false;
   }
   bool decided = false;
   for (int r = 0; r < n; ++r) decided = decided || w[r].next().has_value();
@@ -138,7 +158,7 @@ bool survives(std::uint32_t seed, std::function<bool(letter&)> const& fault = {}
   for (int round = 0; round < 200; ++round) {
     for (int r = 0; r < n; ++r) w.tick(r);
     for (int k = 0; k < 100 && !w.empty(); ++k) w.deliver(0);
-    if (!w.agrees()) return false;
+    if (!w.agrees(renewed)) return false;
   }
   int left = 0;
   for (int r = 1; r < n; ++r) left += w.lives(r);
@@ -182,6 +202,57 @@ TEST_CASE("faults of the agreement are found") {
                           m.members.erase(m.members.begin() + l.to % 2);  // not the same for all
                         return true;
                       })));
+}
+
+TEST_CASE("spare ranks stand in for the root, and for other ranks if the root asks") {
+  auto const calm = [](world& w) {
+    for (int round = 0; round < 50; ++round) {
+      for (int r = 0; r < w.size(); ++r) w.tick(r);
+      for (int k = 0; k < 50; ++k) w.deliver(0);
+    }
+  };
+  using set = std::vector<rank_id>;
+  for (int const dead_spare : {0, 4, 5}) {
+    world w(4, 1, {}, 2);
+    for (int const r : {0, dead_spare}) w.end(r);
+    for (int r = 1; r < 4; ++r) w.suspect(r, 0, true);
+    calm(w);
+    set const next = w[1].next().value_or(view{}).members;
+    REQUIRE(next.size() == 4);
+    CHECK(std::equal(next.begin(), next.end() - 1, set{1, 2, 3}.begin()));
+    CHECK(next.back() != dead_spare);
+    for (int r = 2; r < 6; ++r)
+      if (w.lives(r)) CHECK(w[r].next().value_or(view{}).members == next);
+  }
+  for (int const lost : {1, 3}) {
+    world w(4, 1, {}, 2);
+    w.end(lost);
+    w.suspect(0, lost, true);
+    calm(w);
+    CHECK_FALSE(w[0].next());
+    w.renew();
+    CHECK(w[0].renews());
+    calm(w);
+    set const left = lost == 1 ? set{0, 2, 3} : set{0, 1, 2}, next = w[0].next().value_or(view{}).members;
+    REQUIRE(next.size() == 4);
+    CHECK(std::equal(left.begin(), left.end(), next.begin()));
+    for (int r = 1; r < 6; ++r)
+      if (w.lives(r)) CHECK(w[r].next().value_or(view{}).members == next);
+  }
+  {  // no spare rank is left: the root goes on as before
+    world w(4, 1, {}, 1);
+    for (int const r : {1, 4}) w.end(r);
+    w.suspect(0, 1, true);
+    w.renew();
+    calm(w);
+    for (int r = 0; r < 4; ++r) CHECK_FALSE(w[r].next());
+    CHECK_FALSE(w[0].renews());
+    w.end(0);  // the others have promised it something
+    for (int const r : {2, 3})
+      for (int const gone : {0, 1}) w.suspect(r, gone, true);
+    calm(w);
+    CHECK(w[2].next().value_or(view{}).members == set{2, 3});
+  }
 }
 
 TEST_CASE("the root's certain end is enough for one of two ranks") {

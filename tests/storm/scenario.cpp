@@ -65,7 +65,7 @@ class job {
       skel::context_options o;
       o.threads = 1;
       o.suspect_after_seconds = scenario_.patience;
-      o.remember_bytes = scenario_.remember;
+      o.again.remember_bytes = scenario_.remember;
       o.check.tasks = false;
       o.host.load = 0.25 * (rank % 3);
       auto const made = std::make_shared<skel::detail::engine>(std::move(carrier), o, host_of(rank));

@@ -58,6 +58,7 @@ struct results {
 struct begins {
   range_list running{};
   std::optional<load> here{};
+  bool overrun = false;  ///< of the root: its process ends, since these have run for too long
 };
 /// Root to member: asks which tasks it holds.
 struct take_stock {
