@@ -61,6 +61,7 @@ class job {
     left_ = net_->size();
     for (int r = 0; r < net_->size(); ++r) threads.emplace_back([&, r] { run_rank(r, body); });
   }
+  void kill(int rank) { net_->kill(rank); }
   void cut_before(int rank) { net_->cut_before(rank); }
   [[nodiscard]] bool is_dead(int rank) const { return net_->is_dead(rank); }
 
