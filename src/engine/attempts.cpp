@@ -65,7 +65,12 @@ attempts_end run_attempts(
   bool retires = false;
   auto const self = job->carrier().rank();
   if (auto const& all = job->now().members; !std::ranges::binary_search(all, self))
-    if (auto const end = job->wait_until_needed()) return {.code = end->code, .abrupt = end->abrupt};
+    if (auto const end = job->wait_until_needed()) {
+      if (end->silent)
+        std::fprintf(stderr, "%s: rank %d has waited in vain: the ranks that worked have ended\n",
+                     program.c_str(), self);
+      return {.code = end->code, .abrupt = end->abrupt};
+    }
   for (;;) {
     auto const attempt = static_cast<int>(job->now().number);
     auto engine = make(std::make_unique<view_transport>(job));

@@ -27,7 +27,7 @@ constexpr std::byte end_of_job{251};  // its code, and whether abruptly
 
 constexpr double ask_seconds = 0.25;      // between two questions of a spare rank
 constexpr double heard_seconds = 2;       // a spare rank that was heard since then lives
-constexpr double between_renewals = 2.5;  // if one finds no spare rank
+constexpr double between_renewals = 2.5;  // if one has failed
 constexpr double last_silence = 10;  // beyond the patience: of a job whose end a spare rank has not heard
 
 std::vector<int> ranks_from_0(int n) {
@@ -189,6 +189,7 @@ void job_wires::do_due(double t) {
   if (restarts_ && lags()) watch_next_root(t);
   if (restarts_) agreement_.tick(out);
   perform(out);
+  if (renews()) renews_from_ = t + between_renewals;  // calls hear of losses until then
   tell_alive();
   if (!root_lost_ || !agreement_.is_minority())
     minority_since_.reset();
@@ -321,13 +322,13 @@ void job_wires::tell_alive() {
 bool job_wires::may_renew(double t) const {
   auto const& v = now();
   if (!restarts_ || lags() || over() || renews() || t < renews_from_ ||
-      v.members.front() != carrier_->rank() || t - spare_heard_ > heard_seconds)
+      v.members.front() != carrier_->rank() || t - spare_heard_ > heard_seconds ||
+      agreement_.is_minority())
     return false;
   return agreement_.living() < carrier_->size() - spares_;
 }
 
 void job_wires::renew() {
-  renews_from_ = carrier_->now() + between_renewals;
   role::view_messages out;
   agreement_.renew(out);
   perform(out);
@@ -366,7 +367,7 @@ std::optional<job_wires::ending> job_wires::wait_until_needed() {
     entered_ = agreement_.current();
     auto const gone = [this](int r) { return ended_.contains(r); };
     if (std::ranges::all_of(now().members, gone) || t - answered_ > patience_ + last_silence)
-      return ending{1, true};
+      return ending{1, true, true};
     if (t - asked >= ask_seconds) ask_member(asked = t);
     carrier_->wait(1e-3);
   }

@@ -35,6 +35,7 @@ class job_wires {
   struct ending {
     int code = 0;
     bool abrupt = false;  ///< without MPI_Finalize
+    bool silent = false;  ///< no rank has said so
   };
   /// On a spare rank: waits until it stands in for another one. Returns how the job has ended if it did
   /// first; a job that is silent has ended.

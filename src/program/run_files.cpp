@@ -93,11 +93,17 @@ std::string summary_line(report const& run) {
   if (auto const lost = without_retired(run.lost_before, run, retired); !lost.empty())
     text += detail::format("; lost before: rank {}", detail::join(lost, ", "));
   if (run.attempt > 1) {
-    std::vector<int> roots;
+    std::vector<int> roots, others;
     for (auto const& l : run.losses)
-      if (l.was_root) roots.push_back(l.rank);
-    text += detail::format("; attempt {}, after the loss of the root: rank {} of the job", run.attempt,
-                           detail::join(roots, ", "));
+      if (l.was_root)
+        roots.push_back(l.rank);
+      else if (l.attempt < run.attempt && l.noticed != loss_notice::retired)
+        others.push_back(l.rank);
+    text += detail::format("; attempt {}", run.attempt);
+    if (!roots.empty())
+      text += detail::format(", after the loss of the root: rank {} of the job", detail::join(roots, ", "));
+    if (!others.empty())
+      text += detail::format(", after the loss of rank {} of the job", detail::join(others, ", "));
   }
   if (!run.failed_tasks.empty()) {
     auto const& first = run.failed_tasks.front();

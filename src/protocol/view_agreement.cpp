@@ -216,6 +216,7 @@ bool view_agreement::silent_majority() const {
 }
 
 void view_agreement::tick(view_messages& out) {
+  if (renews_ && is_minority()) call_off();
   if (!seeks()) return;
   if (auto const to = proposer(); to != self_) {
     ++silent_[to];

@@ -60,7 +60,7 @@ class job {
   void live(int rank) {
     auto const views = std::make_shared<skel::detail::job_wires>(
         std::make_unique<rank_wires>(world_, rank), scenario_.patience, true,
-        skel::detail::ended_processes([this, rank] { return world_.ended(rank); }));
+        skel::detail::ended_processes([this, rank] { return world_.ended(rank); }), scenario_.spares);
     auto const make = [this, rank](std::unique_ptr<skel::transport::transport> carrier) {
       skel::context_options o;
       o.threads = 1;
@@ -115,7 +115,8 @@ class job {
     auto const& hosts = scenario_.hosts;
     bool const certain =
         std::all_of(hosts.begin(), hosts.end(), [&](int h) { return h >= 0 && h == hosts.front(); });
-    return certain || 2 * world_.deaths() < scenario_.ranks;
+    int const members = scenario_.ranks - scenario_.spares;
+    return certain ? world_.deaths() < members || scenario_.spares == 0 : 2 * world_.deaths() < members;
   }
 
   // The job resumes, and the root is lost before it has saved: then what is to be resumed may be lost with
@@ -131,7 +132,7 @@ class job {
   [[nodiscard]] bool must_succeed_beside_a_cut(int rank) const {
     auto const& s = scenario_;
     if (resumes_ || s.what.blames || !s.store.is_well() || !s.pauses.empty() || s.cuts.size() != 1 ||
-        world_.deaths() > 0)
+        world_.deaths() > 0 || s.spares > 0)
       return false;
     auto const side = s.cuts.front().side & ((std::uint64_t{1} << s.ranks) - 1);
     auto const here = std::popcount(side);
@@ -395,6 +396,9 @@ scenario scenario::draw(std::uint64_t seed) {
       k.retires = true;
       s.kills.push_back(k);
     }
+  dice of_spares(mix(seed ^ 0x59a2));
+  if (s.ranks > 1 && of_spares.chance(0.2))
+    s.spares = static_cast<int>(of_spares.from_to(1, std::min(3, s.ranks - 1)));
   dice of_store(mix(seed ^ 0xd15c));
   draw_store(of_store, s);
   dice of_leavers(mix(seed ^ 0x1ea7));
@@ -403,9 +407,10 @@ scenario scenario::draw(std::uint64_t seed) {
 }
 
 std::string scenario::describe() const {
-  std::string text = std::to_string(ranks) + " ranks, patience " + std::to_string(patience) +
-                     " s, latency up to " + std::to_string(wires.most_latency) + " s, remembers " +
-                     std::to_string(remember) + " bytes, hosts";
+  std::string text = std::to_string(ranks) + " ranks, " + std::to_string(spares) +
+                     " of them spare, patience " + std::to_string(patience) + " s, latency up to " +
+                     std::to_string(wires.most_latency) + " s, remembers " + std::to_string(remember) +
+                     " bytes, hosts";
   for (int const h : hosts) text += ' ' + std::to_string(h);
   static constexpr char const* whens[] = {"time", "send", "receive", "task", "sink", "disk"};
   auto all_kills = kills;
