@@ -132,10 +132,8 @@ void call_store::ask_what_is_opened() const {
 void call_store::announce(bool saves) const {
   opened_store const store{name(), storage::claim_owner(), engine_.job.attempt, saves};
   engine_.disks().opened().add(store);
-  if (engine_.size() == 1) return;
   std::unique_lock lock(engine_.mutex());
-  for (int r = 0; r < engine_.size(); ++r)
-    if (r != engine_.rank()) engine_.wires().carrier().send_note(r, encode(store));
+  engine_.wires().carrier().send_note_to_all(encode(store));
   auto const under_way = [&](int r) {
     return !engine_.wires().is_lost(r) && engine_.wires().carrier().unsent(r) > 0;
   };

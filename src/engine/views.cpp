@@ -205,6 +205,12 @@ void job_wires::send_note(int to, transport::packet const& what) {
   carrier_->send(to, std::move(p));
 }
 
+void job_wires::send_note_to_all(transport::packet const& what) {
+  for (auto const* const some : {&now().members, &agreement_.spares()})
+    for (int const r : *some)
+      if (r != carrier_->rank() && !ended_.is_known(r)) send_note(r, what);
+}
+
 // One message to each rank, because the whole host may have ended.
 void job_wires::tell_ends(std::span<int const> ranks) {
   for (int const to : now().members) {
@@ -322,8 +328,7 @@ void job_wires::tell_alive() {
 bool job_wires::may_renew(double t) const {
   auto const& v = now();
   if (!restarts_ || lags() || over() || renews() || t < renews_from_ ||
-      v.members.front() != carrier_->rank() || t - spare_heard_ > heard_seconds ||
-      agreement_.is_minority())
+      v.members.front() != carrier_->rank() || t - spare_heard_ > heard_seconds || agreement_.is_minority())
     return false;
   return agreement_.living() < carrier_->size() - spares_;
 }

@@ -55,6 +55,7 @@ class job_wires {
   void send(int to, transport::packet&& what);
   [[nodiscard]] std::optional<transport::transport::arrival> receive();
   void send_note(int to, transport::packet const& what);
+  void send_note_to_all(transport::packet const& what);
   [[nodiscard]] std::vector<transport::transport::arrival> take_notes() { return std::exchange(notes_, {}); }
   transport::transport::news look(double t);
   void lost(int rank, bool is_lost);
@@ -131,6 +132,7 @@ class view_transport final : public transport::transport {
   [[nodiscard]] std::vector<int> failed() override;
   news look(double now) override { return job_->look(now); }
   void send_note(int to, skel::transport::packet const& what) override { job_->send_note(in_job(to), what); }
+  void send_note_to_all(skel::transport::packet const& what) override { job_->send_note_to_all(what); }
   [[nodiscard]] std::vector<arrival> take_notes() override;
   [[nodiscard]] bool any_thread() const override { return job_->carrier().any_thread(); }
   [[nodiscard]] bool any_time() const override { return job_->carrier().any_time(); }

@@ -56,6 +56,8 @@ class transport {
   /// Sends what the rank is to know in later attempts, too, and whatever attempt it works in now. It is lost
   /// if there are none.
   virtual void send_note(int /*to*/, packet const& /*note*/) {}
+  /// The same for all other ranks, and for spare ones.
+  virtual void send_note_to_all(packet const& /*note*/) {}
   /// Notes that have come; -1: from a rank that this attempt is without.
   [[nodiscard]] virtual std::vector<arrival> take_notes() { return {}; }
   /// Whether the process of a rank is known to have ended; for certain, unlike failed().
