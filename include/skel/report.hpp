@@ -152,6 +152,7 @@ struct report {
   std::vector<int> lost_ranks;                  ///< ranks lost during the run
   std::vector<int> lost_before;                 ///< ranks of the context that were lost before it
   int attempt = 1;                              ///< see context::attempt()
+  int spares = 0;                               ///< ranks that waited when the job began
   std::vector<rank_loss> losses;                ///< all those of the job so far, as this rank knows them
   std::uint64_t tasks_handed_out_again = 0;     ///< after losses
   std::vector<task_failure> failed_tasks;       ///< on the root, by task: left out by on_error::collect

@@ -194,7 +194,7 @@ remembered_results::call collective_run::in_attempts() {
 
 bool collective_run::remembers_value(std::size_t bytes) const {
   bool const may_need =
-      !is_root() || engine_.wires().carrier().has_spares();  // without, it ends with the root
+      !is_root() || engine_.wires().carrier().spares() > 0;  // without, it ends with the root
   return may_need && may_remember() && remembered_results::pays(bytes, now() - measures_.began());
 }
 

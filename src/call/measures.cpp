@@ -126,6 +126,7 @@ report call_measures::rows(unsigned threads, unsigned compute_threads) {
   r.threads_per_rank = static_cast<int>(threads);
   r.seconds = engine_.now() - began_;
   r.attempt = engine_.job.attempt;
+  r.spares = engine_.wires().carrier().spares();
   r.losses = engine_.losses();
   add(own(threads, compute_threads));
   std::sort(stats_.begin(), stats_.end(),

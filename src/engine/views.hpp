@@ -67,7 +67,7 @@ class job_wires {
   /// On the root: seeks a view in which spare ranks stand in for lost ones.
   void renew();
   [[nodiscard]] bool renews() const { return agreement_.renews(); }
-  [[nodiscard]] bool has_spares() const { return spares_ > 0; }
+  [[nodiscard]] int spares() const { return spares_; }
 
  private:
   void do_due(double t);
@@ -155,7 +155,7 @@ class view_transport final : public transport::transport {
   [[nodiscard]] bool outlives_root() const override { return job_->outlives_root(); }
   void renew() override { job_->renew(); }
   [[nodiscard]] bool renews() const override { return job_->renews(); }
-  [[nodiscard]] bool has_spares() const override { return job_->has_spares(); }
+  [[nodiscard]] int spares() const override { return job_->spares(); }
 
  private:
   [[nodiscard]] int here(int in_job) const;

@@ -36,7 +36,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
                    std::vector<role::task_room> rooms)
     : farm_call(ctx, work, std::move(policy), options),
       keeps_all_(is_root() && setup_.remembers && engine_.job.memory &&
-                 engine_.wires().carrier().has_spares()),
+                 engine_.wires().carrier().spares() > 0),
       in_place_(ctx.is_root() && setup_.traits.in_place && setup_.options.audit == 0 && !keeps_all_),
       unsent_(work, setup_.traits.merged, engine_),
       results_(work, engine_, sink_, is_root() && setup_.options.audit > 0),

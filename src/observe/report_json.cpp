@@ -174,6 +174,7 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   object["lost_ranks"] = run.lost_ranks;
   if (!run.lost_before.empty()) object["lost_before"] = run.lost_before;
   if (run.attempt > 1) object["attempt"] = run.attempt;
+  if (run.spares > 0) object["spares"] = run.spares;
   if (!run.losses.empty()) object["losses"] = rows(run.losses);
   object["tasks_handed_out_again"] = run.tasks_handed_out_again;
   if (!run.failed_tasks.empty()) object["failed_tasks"] = rows(run.failed_tasks);

@@ -74,8 +74,8 @@ class transport {
   virtual void renew() {}
   /// Whether they are about to.
   [[nodiscard]] virtual bool renews() const { return false; }
-  /// Whether the job has had any.
-  [[nodiscard]] virtual bool has_spares() const { return false; }
+  /// How many the job had at its beginning.
+  [[nodiscard]] virtual int spares() const { return 0; }
   /// The number of a rank under the launcher.
   [[nodiscard]] virtual int in_job(int rank) const { return rank; }
   /// What carries this transport's packets, and keeps its time.
