@@ -1,5 +1,6 @@
 #include "tools/run/process.hpp"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,8 @@ void become(char const* const* words, char* const* environment, process_setup co
   ::setrlimit(RLIMIT_NOFILE, &setup.files);
   if (setup.folder != nullptr && ::chdir(setup.folder) != 0) return;
   if (::dup2(setup.output, STDOUT_FILENO) < 0 || ::dup2(setup.errors, STDERR_FILENO) < 0) return;
+  if (setup.kept >= 0 && ::fcntl(setup.kept, F_SETFD, 0) != 0)
+    return;  // NOLINT(cppcoreguidelines-pro-type-vararg)
   ::execvpe(words[0], const_cast<char* const*>(words), environment);
 }
 

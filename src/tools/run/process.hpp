@@ -21,6 +21,7 @@ struct process_setup {
   int output = 1, errors = 2;
   char const* folder = nullptr;  ///< nullptr: this process's own
   bool in_group = false;         ///< the process joins this process's group
+  int kept = -1;                 ///< a descriptor that the process inherits, beside the streams
 };
 
 /// Starts the program whose path is the first of the words, otherwise like start().

@@ -1,5 +1,6 @@
 #include "tools/run/ranks.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,11 +49,11 @@ std::string own_cores() {
 }
 
 std::string why_no_ranks() {
-#ifdef SKEL_RUN_RANKS
-  return program().empty() ? "its program skel-run-ranks is missing" : "";
-#else
-  return "this build of skel has no PMIx (SKEL_PMIX)";
+#ifndef SKEL_RUN_PMIX
+  if (::dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != nullptr)
+    return "programs of Open MPI need PMIx, which this build of skel does not have (SKEL_PMIX)";
 #endif
+  return program().empty() ? "its program skel-run-ranks is missing" : "";
 }
 
 ranks_starter::~ranks_starter() {

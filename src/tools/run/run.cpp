@@ -71,8 +71,8 @@ class runner {
   per_thread<supervisor::connection> connections_;
 };
 
-// Runs commands that are MPI programs on a team of ranks. Its first rank starts all processes, on the cores of
-// all of them; the others have nothing to do until the program ends.
+// Runs commands that are MPI programs on a team of ranks. Its first rank starts all processes, on the cores
+// of all of them; the others have nothing to do until the program ends.
 class team_runner {
  public:
   team_runner(context const& ctx, runner const& run, int processes)

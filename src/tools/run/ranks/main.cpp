@@ -2,8 +2,10 @@
 // command with --ranks-per-task:
 //     skel-run-ranks FOLDER LINE CORES...
 // starts one process of the command line LINE for each list of CORES, such as 0-3,8, and ends as they have.
+#include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +27,10 @@
 #include "program/text.hpp"
 #include "skel/error.hpp"
 #include "tools/run/process.hpp"
+#include "tools/run/ranks/pmi_server.hpp"
+#ifdef SKEL_RUN_PMIX
 #include "tools/run/ranks/pmix_server.hpp"
+#endif
 
 extern char** environ;  // NOLINT: POSIX declares it in no header
 
@@ -75,6 +81,17 @@ void add_numbers(std::vector<std::string>& to, std::size_t rank, std::size_t siz
     to.push_back("OMPI_COMM_WORLD_" + std::string(name) + "=" + std::to_string(size));
 }
 
+// A descriptor that tells of signals. They are blocked, also in the threads of a server that is made later.
+int signals_of_this() {
+  sigset_t awaited;
+  ::sigemptyset(&awaited);
+  for (int const signal : {SIGCHLD, SIGTERM}) ::sigaddset(&awaited, signal);
+  ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+  int const descriptor = ::signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (descriptor < 0) throw skel::error(std::string("signalfd: ") + std::strerror(errno));
+  return descriptor;
+}
+
 // The processes of one program.
 class processes {
  public:
@@ -89,15 +106,27 @@ class processes {
   void fail(int status);
   void kill_all(int signal);
 
+  [[nodiscard]] bool all_ended() const;
+  void await_event();
+
   process_states states_;
-  pmix_server server_;
+  int signals_;
+#ifdef SKEL_RUN_PMIX
+  pmix_server pmix_;
+#endif
+  pmi_server pmi_;
   std::vector<pid_t> running_;  // 0: has ended
   std::optional<int> failure_;
   clock_type::time_point kill_at_ = clock_type::time_point::max();
 };
 
 processes::processes(std::string const& folder, std::string const& line, std::span<char*> cores)
-    : states_(static_cast<unsigned>(cores.size())), server_(folder, states_) {
+    : states_(static_cast<unsigned>(cores.size())),
+      signals_(signals_of_this()),
+#ifdef SKEL_RUN_PMIX
+      pmix_(folder, states_),
+#endif
+      pmi_(states_) {
   cpu_set_t own;
   ::sched_getaffinity(0, sizeof own, &own);
   for (unsigned r = 0; r < cores.size(); ++r) {
@@ -109,7 +138,10 @@ processes::processes(std::string const& folder, std::string const& line, std::sp
 }
 
 void processes::start(unsigned rank, std::string const& folder, std::string const& line) {
-  auto more = server_.variables(rank);
+  auto more = pmi_.variables(rank);
+#ifdef SKEL_RUN_PMIX
+  std::ranges::copy(pmix_.variables(rank), std::back_inserter(more));
+#endif
   add_numbers(more, rank, states_.inside.size());
   // Open MPI's shared memory is in this folder, too, so that it is removed whatever happens.
   for (auto const* const name : {"vader", "sm"})
@@ -119,28 +151,39 @@ void processes::start(unsigned rank, std::string const& folder, std::string cons
   variables const all(std::move(more));
   process_setup setup;
   setup.in_group = true;
+  setup.kept = pmi_.descriptor(rank);
   ::getrlimit(RLIMIT_NOFILE, &setup.files);
   running_.push_back(skel::commands::start(line, all.data(), setup));
-  if (running_.back() != 0) return;
   int const why = errno;
+  pmi_.started(rank);
+  if (running_.back() != 0) return;
   kill_all(SIGKILL);
   throw skel::error("process " + std::to_string(rank) + ": " + std::strerror(why));
 }
 
+bool processes::all_ended() const {
+  return std::ranges::all_of(running_, [](pid_t p) { return p == 0; });
+}
+
 int processes::wait() {
-  sigset_t awaited;
-  ::sigemptyset(&awaited);
-  for (int const signal : {SIGCHLD, SIGTERM}) ::sigaddset(&awaited, signal);
-  while (std::ranges::any_of(running_, [](pid_t p) { return p != 0; })) {
-    auto const now = clock_type::now();
-    if (now >= kill_at_) kill_all(SIGKILL);
-    constexpr timespec second{1, 0}, moment{0, 10'000'000};
-    int const signal = ::sigtimedwait(&awaited, nullptr, failure_ ? &moment : &second);
+  while (!all_ended()) {
+    await_event();
     if (int const code = states_.aborted) fail(W_EXITCODE(code, 0));
     reap();
-    if (signal == SIGTERM) fail(SIGTERM);
+    if (clock_type::now() >= kill_at_) kill_all(SIGKILL);
   }
   return failure_.value_or(0);
+}
+
+void processes::await_event() {
+  constexpr int moment = 10;  // milliseconds, until kill_at_
+  auto waits = pmi_.waits();
+  waits.push_back({signals_, POLLIN, 0});
+  if (::poll(waits.data(), waits.size(), failure_ ? moment : -1) <= 0) return;
+  for (unsigned r = 0; r + 1 < waits.size(); ++r)
+    if (waits[r].revents != 0) pmi_.serve(r);
+  for (signalfd_siginfo s{}; ::read(signals_, &s, sizeof s) > 0;)
+    if (s.ssi_signo == SIGTERM) fail(SIGTERM);
 }
 
 void processes::reap() {
@@ -213,10 +256,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: skel-run-ranks FOLDER LINE CORES...; called by skel-run --ranks-per-task\n");
     return 2;
   }
-  sigset_t awaited;  // blocked also in the threads of the server
-  ::sigemptyset(&awaited);
-  for (int const signal : {SIGCHLD, SIGTERM}) ::sigaddset(&awaited, signal);
-  ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return end_as(run(argv[1], argv[2], std::span(argv + 3, static_cast<std::size_t>(argc) - 3)));

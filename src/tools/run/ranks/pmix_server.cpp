@@ -84,8 +84,7 @@ pmix_status_t finalized(pmix_proc_t const* who, void* states, pmix_op_cbfunc_t /
 
 pmix_status_t aborted(pmix_proc_t const* /*who*/, void* states, int status, char const* /*text*/,
                       pmix_proc_t* /*whom*/, std::size_t /*size*/, pmix_op_cbfunc_t /*done*/, void* /*of*/) {
-  int const code = status & 0xff;  // as much of it as exit() keeps
-  states_of(states).aborted = code == 0 ? 1 : code;
+  states_of(states).abort(status);
   ::kill(::getpid(), SIGCHLD);
   return PMIX_OPERATION_SUCCEEDED;
 }

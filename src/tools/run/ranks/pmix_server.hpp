@@ -1,19 +1,12 @@
 // Answers the processes of an MPI program in place of an mpiexec with PMIx (Open MPI).
 #pragma once
 
-#include <atomic>
-#include <memory>
 #include <string>
 #include <vector>
 
-namespace skel::commands {
+#include "tools/run/ranks/states.hpp"
 
-/// What the processes of a program have told their process manager.
-struct process_states {
-  explicit process_states(unsigned processes) : inside(processes) {}
-  std::vector<std::atomic<bool>> inside;  ///< of each: has called MPI_Init, but not MPI_Finalize
-  std::atomic<int> aborted = 0;           ///< exit code for which one has called MPI_Abort
-};
+namespace skel::commands {
 
 /// A server for one program, all of whose processes run on this host. A process can have only one, which runs
 /// in threads of its own. Sends this process SIGCHLD when `states.aborted` changes.
