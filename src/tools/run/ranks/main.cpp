@@ -103,11 +103,10 @@ class processes {
  private:
   void start(unsigned rank, std::string const& folder, std::string const& line);
   void reap();
-  void fail(int status);
-  void kill_all(int signal);
-
-  [[nodiscard]] bool all_ended() const;
   void await_event();
+  void fail(int status, bool told);
+  void kill_all();
+  [[nodiscard]] bool all_ended() const;
 
   process_states states_;
   int signals_;
@@ -131,7 +130,8 @@ processes::processes(std::string const& folder, std::string const& line, std::sp
   ::sched_getaffinity(0, sizeof own, &own);
   for (unsigned r = 0; r < cores.size(); ++r) {
     auto const of_rank = cores_of(cores[r]);
-    ::sched_setaffinity(0, sizeof of_rank, &of_rank);  // inherited; fails if the cores are no more there
+    // Inherited. Fails if the cores are no more there.
+    if (::sched_setaffinity(0, sizeof of_rank, &of_rank) != 0) ::sched_setaffinity(0, sizeof own, &own);
     start(r, folder, line);
   }
   ::sched_setaffinity(0, sizeof own, &own);
@@ -144,8 +144,8 @@ void processes::start(unsigned rank, std::string const& folder, std::string cons
 #endif
   add_numbers(more, rank, states_.inside.size());
   // Open MPI's shared memory is in this folder, too, so that it is removed whatever happens.
-  for (auto const* const name : {"vader", "sm"})
-    if (auto const variable = std::string("OMPI_MCA_btl_") + name + "_backing_directory";
+  for (auto const* const name : {"btl_vader", "btl_sm", "osc_sm"})
+    if (auto const variable = std::string("OMPI_MCA_") + name + "_backing_directory";
         std::getenv(variable.c_str()) == nullptr)
       more.push_back(variable + "=" + folder);
   variables const all(std::move(more));
@@ -157,7 +157,7 @@ void processes::start(unsigned rank, std::string const& folder, std::string cons
   int const why = errno;
   pmi_.started(rank);
   if (running_.back() != 0) return;
-  kill_all(SIGKILL);
+  kill_all();
   throw skel::error("process " + std::to_string(rank) + ": " + std::strerror(why));
 }
 
@@ -168,9 +168,9 @@ bool processes::all_ended() const {
 int processes::wait() {
   while (!all_ended()) {
     await_event();
-    if (int const code = states_.aborted) fail(W_EXITCODE(code, 0));
+    if (int const code = states_.aborted) fail(W_EXITCODE(code, 0), false);
     reap();
-    if (clock_type::now() >= kill_at_) kill_all(SIGKILL);
+    if (clock_type::now() >= kill_at_) kill_all();
   }
   return failure_.value_or(0);
 }
@@ -183,7 +183,7 @@ void processes::await_event() {
   for (unsigned r = 0; r + 1 < waits.size(); ++r)
     if (waits[r].revents != 0) pmi_.serve(r);
   for (signalfd_siginfo s{}; ::read(signals_, &s, sizeof s) > 0;)
-    if (s.ssi_signo == SIGTERM) fail(SIGTERM);
+    if (s.ssi_signo == SIGTERM) fail(SIGTERM, true);
 }
 
 void processes::reap() {
@@ -192,24 +192,26 @@ void processes::reap() {
     if (running_[r] == 0 || ::waitpid(running_[r], &status, WNOHANG) != running_[r]) continue;
     running_[r] = 0;
     if (status != 0) {
-      fail(status);
+      fail(status, false);
     } else if (states_.inside[r]) {  // the others may wait for it
       std::fprintf(stderr, "skel-run: process %u of the MPI program ended without MPI_Finalize\n", r);
-      fail(W_EXITCODE(1, 0));
+      fail(W_EXITCODE(1, 0), false);
     }
   }
 }
 
-void processes::fail(int status) {
+// `told`: the process group has had its SIGTERM.
+void processes::fail(int status, bool told) {
   if (failure_) return;
   failure_ = status;
   kill_at_ = clock_type::now() + grace;
-  kill_all(SIGTERM);
+  if (!told) ::kill(0, SIGTERM);  // comes here as well, where it changes nothing
 }
 
-void processes::kill_all(int signal) {
+// When this process ends, skel-run does the same with the rest of the process group.
+void processes::kill_all() {
   for (pid_t const p : running_)
-    if (p != 0) ::kill(p, signal);
+    if (p != 0) ::kill(p, SIGKILL);
 }
 
 // A folder that is removed in the end.
@@ -256,6 +258,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: skel-run-ranks FOLDER LINE CORES...; called by skel-run --ranks-per-task\n");
     return 2;
   }
+  ::setpgid(0, 0);  // of which it is the leader already, unless a user has started it
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return end_as(run(argv[1], argv[2], std::span(argv + 3, static_cast<std::size_t>(argc) - 3)));
