@@ -80,9 +80,9 @@ same "the last one" "2 ranks, 2 here, sum 3" "$(cat failed/5.out)"
 grep -q 'process 1 of the MPI program ended without MPI_Finalize' failed/2.err || fail "found $(cat failed/2.err)"
 none_left "after failures"
 
-# Ranks that are killed while programs run, rank 0 too: these run again on the others.
+# Ranks that are killed while programs run, rank 0 too: these run again on the others. Rank 1 only lends its core.
 for _ in 1 2 3 4 5 6; do echo "$task wait $folder/go"; done >list
-for victim in 2 0 "0 stored"; do
+for victim in 1 2 0 "0 stored"; do
   table=table${victim// /}.csv store=()
   if [ "$victim" = "0 stored" ]; then mkdir store && store=(--checkpoint central --store store --every 100ms); fi
   "$skel_mpiexec" -n 5 --oversubscribe "$program" --progress never --ranks-per-task 2 "${store[@]}" -o "$table" list >log 2>&1 &
@@ -96,6 +96,7 @@ for victim in 2 0 "0 stored"; do
   same "numbers" "0 1 2 3 4 5" "$(column number "$table")"
   same "rows" "ok ok ok ok ok ok" "$(column status "$table")"
   same "output" 6 "$(grep '^[0-5]: 2 ranks, 2 here, sum 3$' log | sort -u | wc -l)"
+  [ "$victim" != 1 ] || same "all output" 6 "$(grep -c '^[0-5]: ' log)"
   none_left "after the loss of rank $victim"
   rm go
 done
