@@ -244,9 +244,10 @@ int end_as(int status) {
   rlimit const no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::signal(signal, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  sigset_t only;  // a SIGTERM of fail() may still wait
+  ::sigemptyset(&only);
+  ::sigaddset(&only, signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
   ::raise(signal);
   return 128 + signal;
 }
