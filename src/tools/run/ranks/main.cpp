@@ -145,9 +145,9 @@ void processes::start(unsigned rank, std::string const& folder, std::string cons
   add_numbers(more, rank, states_.inside.size());
   // Open MPI's shared memory is in this folder, too, so that it is removed whatever happens.
   for (auto const* const name : {"btl_vader", "btl_sm", "osc_sm"})
-    if (auto const variable = std::string("OMPI_MCA_") + name + "_backing_directory";
+    if (auto variable = std::string("OMPI_MCA_") + name + "_backing_directory";
         std::getenv(variable.c_str()) == nullptr)
-      more.push_back(variable + "=" + folder);
+      more.push_back(variable.append("=").append(folder));
   variables const all(std::move(more));
   process_setup setup;
   setup.in_group = true;

@@ -59,6 +59,7 @@ void pmi_server::started(unsigned rank) { ::close(std::exchange(processes_[rank]
 
 std::vector<pollfd> pmi_server::waits() const {
   std::vector<pollfd> all;
+  all.reserve(processes_.size() + 1);
   for (auto const& p : processes_) all.push_back({p.mine, POLLIN, 0});
   return all;
 }
