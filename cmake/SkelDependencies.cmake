@@ -60,4 +60,5 @@ endmacro()
 
 set(skel_sodium sodium libsodium>=1.0.18 "libsodium 1.0.18 or later" libsodium-dev)
 set(skel_otf2 otf2 otf2>=3 "OTF2 3 or later" libotf2-trace-dev)
+set(skel_pmix PMIx pmix>=4 "PMIx 4 or later" libpmix-dev)
 set(skel_simgrid SimGrid simgrid>=3.32 "SimGrid 3.32 or later" libsimgrid-dev)

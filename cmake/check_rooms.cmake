@@ -51,7 +51,7 @@ room(user USES ${below_skeletons} ${skeletons} broadcast gather HEADERS skel)
 room(mpi USES base transport engine HEADERS mpi)
 room(sim USES base transport engine)
 room(program USES ${below_skeletons} ${skeletons} mpi user HEADERS program)
-room(tools USES ${below_skeletons} ${skeletons} broadcast divide_and_conquer/role model sim mpi program user)
+room(tools USES ${below_skeletons} ${skeletons} broadcast gather divide_and_conquer/role model sim mpi program user)
 
 # Returns the room of a file, given its path below include/ or src/.
 function(find_room path out)

@@ -266,6 +266,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("copies", policy.copies ? "yes" : "no")
       .add("team size",
            options.task.team_size.fixed() ? std::to_string(*options.task.team_size.fixed()) : "of each task")
+      .add("teams", options.task.team_on_one_host ? "on one host" : "on any ranks")
       .add("root", options.root_works ? "works" : "serves")
       .add("sink", traits.merged    ? "reduced"
                    : traits.ordered ? "ordered"

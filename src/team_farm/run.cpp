@@ -20,7 +20,8 @@ namespace {
 constexpr double grace_seconds = 1;
 }  // namespace
 
-team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
+team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options,
+                             std::vector<std::uint64_t> hosts)
     : farm_call(ctx, work, std::move(policy), options) {
   compute_threads_ = 1;  // the others are for the skeleton calls of the task
   member_ = role::team_member({rank_, root_, call_.hash(), computes_});
@@ -29,6 +30,7 @@ team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, 
   l.root = root_;
   l.ranks = all_ranks();
   l.first_worker = setup_.first_worker();
+  l.hosts = std::move(hosts);
   l.ordered = setup_.traits.ordered;
   l.window = setup_.options.results.window;
   l.most_losses = setup_.options.max_losses_per_task;

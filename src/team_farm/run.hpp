@@ -26,7 +26,9 @@ struct team_protocol {
 
 class team_farm_run final : public farm_call<team_protocol> {
  public:
-  team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
+  /// `hosts`: as in team_root_config.
+  team_farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options,
+                std::vector<std::uint64_t> hosts);
   /// In a farm over all ranks.
   bool vacate(bool leaves) override;
   /// What is not saved yet.

@@ -27,7 +27,8 @@ report run_to_the_end(Run& run) {
 
 report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_options const& options) {
   if (forms_teams(work.traits(), options, ctx.size())) {
-    team_farm_run run(ctx, work, policy, options);
+    team_farm_run run(ctx, work, policy, options,
+                      options.task.team_on_one_host ? hosts_of_all(ctx) : std::vector<std::uint64_t>{});
     return run_to_the_end(run);
   }
   farm_run run(ctx, work, policy, options, options.task.needs ? rooms_of_all(ctx) : task_rooms());

@@ -103,6 +103,30 @@ TEST_CASE("ranks of one team stay together, and the report names the teams") {
   CHECK(report.teams[1].ranks == std::vector{3, 4, 5});
 }
 
+TEST_CASE("teams on one host do not span hosts, whose ranks come in turn") {
+  for (int const size : {1, 2, 3, 4, 9}) {
+    CAPTURE(size);
+    // Hosts 0 and 1 have three ranks, host 2 has two.
+    hub::job job(8, 1, std::size_t{1} << 30, {}, {}, [](int rank, skel::context_options& options) {
+      options.host.name = "h" + std::to_string(rank % 3);
+    });
+    std::vector<std::uint64_t> got;
+    std::atomic<int> wrong = 0;
+    auto const report = job.run_well([&](skel::context& ctx) {
+      auto const f = [&](skel::context& team, std::uint64_t i) {
+        wrong += team.size() == std::min(size, 3) ? 0 : 1;
+        return together(team, i);
+      };
+      skel::farm_options const options{.task = {.team_size = size, .team_on_one_host = true}};
+      return skel::farm(ctx, skel::indices(40), f, skel::into(got), options).report;
+    });
+    CHECK(got == expected_sums(40));
+    CHECK(wrong == 0);
+    for (auto const& t : report.teams)
+      for (int const r : t.ranks) CHECK(r % 3 == t.ranks.front() % 3);
+  }
+}
+
 TEST_CASE("a trace shows a task as a span on each rank of its team") {
   hub::job job(4);
   auto const traces = job.run_well([&](skel::context& ctx) {

@@ -17,6 +17,8 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_
   role::team_root_config l;
   l.ranks = s.ranks;
   l.first_worker = s.serves && s.ranks > 1 ? 1 : 0;
+  if (s.hosts > 0)
+    for (int r = 0; r < s.ranks; ++r) l.hosts.push_back(static_cast<std::uint64_t>(s.host(r)));
   l.ordered = s.ordered;
   l.window = s.window;
   l.most_losses = s.most_losses;
@@ -312,11 +314,12 @@ std::uint64_t world::losses(task_id task) const {
 }
 
 std::uint64_t world::able() const {
-  std::uint64_t n = 0;
-  for (int r = 0; r < scenario_->ranks; ++r)
-    n += computes(r) && seen_alive_[static_cast<std::size_t>(r)] && !leaves_[static_cast<std::size_t>(r)] ? 1
-                                                                                                          : 0;
-  return n;
+  std::map<int, std::uint64_t> on_host{{0, 0}};
+  for (int r = 0; r < scenario_->ranks; ++r) {
+    auto const index = static_cast<std::size_t>(r);
+    if (computes(r) && seen_alive_[index] && !leaves_[index]) ++on_host[scenario_->host(r)];
+  }
+  return std::ranges::max_element(on_host, {}, [](auto const& h) { return h.second; })->second;
 }
 
 bool world::may_blame(role::outcome const& how) const {

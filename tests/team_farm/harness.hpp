@@ -38,6 +38,7 @@ struct throwing {
 struct scenario : harness_common::peer_scenario {
   std::vector<int> sizes;     // the team that each task wants
   std::vector<double> costs;  // of each task; empty: unknown
+  int hosts = 0;              // of the ranks, in turn, if a team must not span several; or 0
   bool serves = false;        // the root does not compute
   bool stream = false;        // tasks come one by one, with payloads
   bool ordered = false;
@@ -52,6 +53,7 @@ struct scenario : harness_common::peer_scenario {
   int retirements = 0;
   std::optional<std::uint64_t> source_fails_at, sink_fails_at, sink_stops_at;  // after so many tasks
   std::vector<task_id> restored;                                               // ascending
+  [[nodiscard]] int host(int rank) const { return hosts == 0 ? 0 : rank % hosts; }
   [[nodiscard]] std::string describe() const;
 };
 

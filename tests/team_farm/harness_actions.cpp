@@ -143,6 +143,7 @@ void world::check_new(job_record const& j) const {
     require(seen_alive_.at(static_cast<std::size_t>(r)), "a lost rank is in a team");
     require(!leaves_.at(static_cast<std::size_t>(r)), "a rank that is to leave is in a new team");
     require(computes(r) || enlisted_, "the root computes while it only serves");
+    require(s.host(r) == s.host(j.ranks.front()), "a team spans hosts");
   }
   check_team(j);
   check_window(id);

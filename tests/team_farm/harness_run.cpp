@@ -6,7 +6,8 @@
 namespace team_harness {
 
 std::string scenario::describe() const {
-  auto text = describe_ranks() + (serves ? ", root serves" : "") + (stream ? ", stream" : "") +
+  auto text = describe_ranks() + (serves ? ", root serves" : "") +
+              (hosts > 0 ? ", " + std::to_string(hosts) + " hosts" : "") + (stream ? ", stream" : "") +
               (ordered ? ", ordered" : "") + ", window " + std::to_string(window) + ", on_error " +
               std::to_string(on_error.times) + (on_error.collects ? " collect" : "") + ", blamed after " +
               std::to_string(most_losses) + ", teams of";
@@ -79,6 +80,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
     for (std::size_t i = 0; i < s.sizes.size(); ++i) s.costs.push_back(static_cast<double>(i * 7 % 5));
   std::mt19937_64 dice(seed * 3 + 5);
   if (dice() % 3 == 0) s.retirements = 1 + static_cast<int>(dice() % 6);
+  if (dice() % 3 == 0) s.hosts = 1 + static_cast<int>(dice() % 3);
   return s;
 }
 

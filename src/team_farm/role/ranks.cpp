@@ -1,5 +1,8 @@
 #include "ranks.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace skel::role {
 
 namespace {
@@ -7,8 +10,8 @@ namespace {
 constexpr unsigned longest_wait = 2;
 }  // namespace
 
-team_ranks::team_ranks(rank_id ranks, rank_id root, rank_id first_worker)
-    : root_(root), first_worker_(first_worker), all_(ranks) {
+team_ranks::team_ranks(rank_id ranks, rank_id root, rank_id first_worker, std::vector<std::uint64_t> hosts)
+    : root_(root), first_worker_(first_worker), hosts_(std::move(hosts)), all_(ranks) {
   count_able();
 }
 
@@ -54,13 +57,21 @@ bool team_ranks::here() {
 bool team_ranks::tick() { return !all_here_ && ++ticks_ == longest_wait; }
 
 void team_ranks::count_able() {
-  able_ = 0;
+  std::set<rank_id> able;
   for (rank_id r = first_worker_; r < all_.ranks(); ++r)
-    if (!lost_.is_lost(r) && !all_[r].leaves()) ++able_;
+    if (!lost_.is_lost(r) && !all_[r].leaves()) able.insert(able.end(), r);
+  able_ = most_together(able);
   if (able_ > 0) return;
   able_ = 1;
   enlisted_ = true;
   update_free(root_);
+}
+
+std::size_t team_ranks::most_together(std::set<rank_id> const& ranks) const {
+  std::map<std::uint64_t, std::size_t> on_host;
+  std::size_t most = 0;
+  for (rank_id const r : ranks) most = std::max(most, ++on_host[host(r)]);
+  return most;
 }
 
 void team_ranks::update_free(rank_id rank) {
@@ -73,10 +84,16 @@ void team_ranks::update_free(rank_id rank) {
 }
 
 team_ranks::team team_ranks::take(std::size_t size, job_id job) {
-  std::vector<rank_id> const all(free_.begin(), free_.end());
+  std::vector<rank_id> all(free_.begin(), free_.end());
+  std::stable_sort(all.begin(), all.end(), [this](rank_id a, rank_id b) { return host(a) < host(b); });
+  // Ranks on two hosts are farther apart than any on one.
+  auto const distance = [&](std::size_t i) {
+    auto const a = all[i], b = all[i + size - 1];
+    return std::pair(host(a) != host(b), b - a);
+  };
   std::size_t best = 0;
   for (std::size_t i = 1; i + size <= all.size(); ++i)
-    if (all[i + size - 1] - all[i] < all[best + size - 1] - all[best]) best = i;
+    if (distance(i) < distance(best)) best = i;
   auto const first = all.begin() + static_cast<std::ptrdiff_t>(best);
   team t{job, {first, first + static_cast<std::ptrdiff_t>(size)}};
   auto const old = teams_.find(all_[t.ranks.front()].team);

@@ -18,7 +18,8 @@ namespace skel::role {
 class team_ranks {
  public:
   team_ranks() = default;
-  team_ranks(rank_id ranks, rank_id root, rank_id first_worker);
+  /// `hosts`: those of the ranks, if a team must not span several; or empty.
+  team_ranks(rank_id ranks, rank_id root, rank_id first_worker, std::vector<std::uint64_t> hosts = {});
 
   void hello(rank_id rank);
   /// Returns false if the rank was lost already.
@@ -54,9 +55,10 @@ class team_ranks {
   /// The job that runs on this rank, also if the rank was thought lost meanwhile.
   [[nodiscard]] std::optional<job_id> inside(rank_id rank) const { return all_[rank].inside; }
   [[nodiscard]] membership const& losses() const { return lost_; }
-  /// Number of living ranks that compute and are not to leave.
+  /// The largest team that the living ranks can form, without those that are to leave.
   [[nodiscard]] std::uint64_t able() const { return able_; }
-  [[nodiscard]] std::size_t free() const { return free_.size(); }
+  /// The largest one of those that are free now.
+  [[nodiscard]] std::size_t free() const { return hosts_.empty() ? free_.size() : most_together(free_); }
 
  private:
   struct member {
@@ -68,9 +70,14 @@ class team_ranks {
     [[nodiscard]] bool leaves() const { return is_to_leave(retires); }
   };
   void count_able();
+  [[nodiscard]] std::size_t most_together(std::set<rank_id> const& ranks) const;
+  [[nodiscard]] std::uint64_t host(rank_id rank) const {
+    return hosts_.empty() ? 0 : hosts_[static_cast<std::size_t>(rank)];
+  }
   void update_free(rank_id rank);
 
   rank_id root_ = 0, first_worker_ = 0;
+  std::vector<std::uint64_t> hosts_;  // empty: teams may span them
   by_rank<member> all_;
   membership lost_;
   bool enlisted_ = false;  // the root computes, because no other rank is left

@@ -35,6 +35,11 @@ void add_options(CLI::App& app, run_settings& s) {
          "each command needs this much memory, such as 4G: a rank runs only as many together as fit its "
          "share of the host, or of the job's control group")
       ->transform(CLI::AsSizeValue(false).description(""));
+  option(
+      app, "--ranks-per-task N", s.ranks,
+      "each command is an MPI program, which is started as N processes, without mpiexec, on the cores of N "
+      "ranks of one host",
+      CLI::Range(1, 4096));
   app.add_option_function<std::string>(
          "--task-time-limit",
          [&s](std::string const& text) {
@@ -52,7 +57,7 @@ int main(int argc, char** argv) {
   while (words < argc && std::string_view(argv[words]) != "--") ++words;
   std::vector<std::string> const how(argv + std::min(words + 1, argc), argv + argc);
   skel::commands::supervisor commands;
-  skel::commands::kept_text text;
+  skel::commands::kept_data kept;
   run_settings settings;
   return run_program(
       words, argv,
@@ -70,6 +75,6 @@ int main(int argc, char** argv) {
         add_options(app, settings);
       },
       [&](skel::context& ctx, common_options const& common) {
-        return skel::commands::run_commands(ctx, common, settings, commands, text);
+        return skel::commands::run_commands(ctx, common, settings, commands, kept);
       });
 }

@@ -1,5 +1,6 @@
 #include "tools/run/process.hpp"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,7 +71,7 @@ void end_tree_below(pid_t parent, pid_t group) {
 
 // In the child of vfork(), which shares the memory of this process: no allocation, and _exit at the end.
 void become(char const* const* words, char* const* environment, process_setup const& setup) {
-  ::setpgid(0, 0);
+  if (!setup.in_group) ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
@@ -81,7 +82,17 @@ void become(char const* const* words, char* const* environment, process_setup co
   ::setrlimit(RLIMIT_NOFILE, &setup.files);
   if (setup.folder != nullptr && ::chdir(setup.folder) != 0) return;
   if (::dup2(setup.output, STDOUT_FILENO) < 0 || ::dup2(setup.errors, STDERR_FILENO) < 0) return;
+  if (setup.kept >= 0 && ::fcntl(setup.kept, F_SETFD, 0) != 0)
+    return;  // NOLINT(cppcoreguidelines-pro-type-vararg)
   ::execvpe(words[0], const_cast<char* const*>(words), environment);
+}
+
+std::vector<char const*> pointers_to(std::vector<std::string> const& words) {
+  std::vector<char const*> all;
+  all.reserve(words.size() + 1);
+  for (auto const& word : words) all.push_back(word.c_str());
+  all.push_back(nullptr);
+  return all;
 }
 
 // Returns the process, 0 with errno if it could not be made or become the command.
@@ -120,13 +131,14 @@ char* const* environment_of(std::string const& task, unsigned cores) {
   return all.data();
 }
 
+pid_t start_program(std::vector<std::string> const& words, char* const* environment,
+                    process_setup const& setup) {
+  return start_words(pointers_to(words), environment, setup);
+}
+
 pid_t start(std::string const& line, char* const* environment, process_setup const& setup) {
   if (auto const plain = plain_words(line); plain && !plain->empty()) {
-    std::vector<char const*> words;
-    words.reserve(plain->size() + 1);
-    for (auto const& word : *plain) words.push_back(word.c_str());
-    words.push_back(nullptr);
-    if (auto const child = start_words(words, environment, setup)) return child;
+    if (auto const child = start_program(*plain, environment, setup)) return child;
     if (errno == EAGAIN || errno == ENOMEM) return 0;
   }
   // The shell also has commands without a program, and says what is wrong with the others.

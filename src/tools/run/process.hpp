@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace skel::commands {
 
@@ -19,11 +20,17 @@ struct process_setup {
   rlimit files{};
   int output = 1, errors = 2;
   char const* folder = nullptr;  ///< nullptr: this process's own
+  bool in_group = false;         ///< the process joins this process's group
+  int kept = -1;                 ///< a descriptor that the process inherits, beside the streams
 };
+
+/// Starts the program whose path is the first of the words, otherwise like start().
+[[nodiscard]] pid_t start_program(std::vector<std::string> const& words, char* const* environment,
+                                  process_setup const& setup);
 
 /// Starts a command line in a process group of its own, which ends if this process does: its first process,
 /// at least. Words that need no shell run without one. Standard input is this process's own. Returns 0, with
-/// errno, if no process can be made. The calling process must have one thread.
+/// errno, if no process can be made. The calling thread must live as long as the process.
 [[nodiscard]] pid_t start(std::string const& line, char* const* environment, process_setup const& setup);
 
 /// Ends the command's process group by `signal`, and by SIGKILL those of its descendants that have left it.

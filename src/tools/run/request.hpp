@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/run/outcome.hpp"
 
@@ -21,6 +22,8 @@ struct surroundings {
 struct request {
   command what;
   surroundings where;
+  /// Of an MPI program (--ranks-per-task): the cores of each of its processes. Empty: one process.
+  std::vector<std::string> cores{};
 };
 
 /// What the supervisor answers.

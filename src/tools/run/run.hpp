@@ -24,14 +24,24 @@ struct run_settings {
   bool keep_going = false;   ///< --keep-going
   unsigned retries = 0;      ///< --retries
   std::uint64_t memory = 0;  ///< --memory, bytes; 0: not given
+  int ranks = 1;             ///< --ranks-per-task
 };
 
-/// The text of the list, which survives the loss of the root on all other ranks.
-using kept_text = std::optional<std::string>;
+struct result {
+  std::uint64_t number = 0;
+  hash128 identity{};
+  outcome how{};
+};
+
+/// What survives the loss of the root on all other ranks.
+struct kept_data {
+  std::optional<std::string> text{};  ///< of the list
+  std::vector<result> results{};      ///< of the programs that this rank has started, with --ranks-per-task
+};
 
 /// Runs all commands and writes the table. Collective.
 [[nodiscard]] program::run_outcome run_commands(context& ctx, program::common_options const& common,
                                                 run_settings const& settings, supervisor& commands,
-                                                kept_text& text);
+                                                kept_data& kept);
 
 }  // namespace skel::commands

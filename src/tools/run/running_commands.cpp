@@ -174,7 +174,9 @@ void running_commands::begin(request const& what, one& command) {
   command.how.began =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   command.began = clock::now();
-  command.process = start(what.what.line, environment_of(number, what.where.cores), setup);
+  auto* const environment = environment_of(number, what.where.cores);
+  command.process =
+      what.cores.empty() ? start(what.what.line, environment, setup) : ranks_.start(what, environment, setup);
   int const failed = errno;
   command.files.close();
   if (command.process == 0) throw error(std::string("cannot start the command: ") + std::strerror(failed));

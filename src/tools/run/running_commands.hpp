@@ -11,6 +11,7 @@
 
 #include "tools/run/line_relay.hpp"
 #include "tools/run/own_files.hpp"
+#include "tools/run/ranks.hpp"
 #include "tools/run/request.hpp"
 
 namespace skel::commands {
@@ -60,6 +61,7 @@ class running_commands {
   std::string host_;
   std::vector<int> connections_;
   std::list<one> running_;
+  ranks_starter ranks_;
 };
 
 }  // namespace skel::commands
