@@ -87,7 +87,6 @@ class census_run final : public protocol_run<census_protocol> {
       text += detail::format("; not in this call: ranks [{}]", detail::join(missing, " "));
     return text + waits_to_stop();
   }
-  [[nodiscard]] bool may_retire_before() const override { return !census_.is_needed; }
   [[nodiscard]] std::vector<statement_of_rank> take_heard() { return std::move(heard_); }
 
  private:
@@ -168,7 +167,7 @@ class census_run final : public protocol_run<census_protocol> {
 
 std::vector<statement_of_rank> take_census(context& ctx, census const& c, transport::packet mine) {
   census_run run(ctx, c, std::move(mine));
-  run.execute();
+  run.execute(!c.is_needed);
   return c.all_hear ? run.take_heard() : std::vector<statement_of_rank>{};
 }
 

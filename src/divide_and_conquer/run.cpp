@@ -70,9 +70,9 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
 }
 
 void divide_run::begin(std::unique_lock<std::mutex>& lock) {
-  if (auto const* const before = remembered_value()) {
+  if (auto const* const before = memory_.value()) {
     cargo whole{nullptr, transport::packet::received(before->bytes)};
-    recalled_ = count_tasks(before->ranges);
+    memory_.use(*before);
     auto list = empty_list();
     member_.begin_solved(list);
     return perform(list, &whole);
@@ -114,10 +114,10 @@ solution_ptr divide_run::take_solution() {
 void divide_run::remember(held_solution const& s) {
   std::lock_guard const lock(engine_.mutex());
   // Unless it has come as bytes, it is about twice as large as the half that this rank has sent.
-  if (!remembers_value(s.packed ? s.packed->size() : 2 * bytes_sent_)) return;
+  if (!memory_.keeps_value(s.packed ? s.packed->size() : 2 * bytes_sent_)) return;
   transport::packet body;
   if (!s.packed && thrown_by([&] { work_.pack(*s.object, body.body()); })) return;
-  remember_value(1, (s.packed ? *s.packed : body).bytes());
+  memory_.keep_value(1, (s.packed ? *s.packed : body).bytes());
 }
 
 // --- actions
@@ -240,7 +240,8 @@ void divide_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& clock = measures_[thread];
   clock.busy += d.end - d.begin;
   clock.tasks += j.what == divide_job::kind::solve && !d.halves ? 1 : 0;
-  span(thread, observe::activity::compute, d.begin, d.end, static_cast<std::uint64_t>(j.of->group.first), 1);
+  measures_.span(thread, observe::activity::compute, d.begin, d.end,
+                 static_cast<std::uint64_t>(j.of->group.first), 1);
   last_moved_ = d.end;
   if (draining_)
     check_quiet();

@@ -11,7 +11,6 @@
 #include "call/user_code.hpp"
 #include "engine/context_access.hpp"
 #include "engine/exit_status.hpp"
-#include "engine/remembered_results.hpp"
 #include "protocol/deal.hpp"
 
 namespace skel::detail {
@@ -53,9 +52,9 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   roll_.emplace(all_ranks(), call_.hash());
   if (setup_.checks_ranks(engine_.options().check.tasks)) rank_check_.emplace(work);
   auto config = setup_.root_config(call_.hash(), in_place_, sink_.restored_tasks());
-  if (setup_.recalls && engine_.job.memory)
-    for (auto& r : engine_.job.memory->ran_on_roots(in_attempts()))
-      config.former_roots.push_back({-1 - r.rank_in_job, std::move(r.running), r.from_outside});
+  if (setup_.recalls && memory_)
+    for (auto& r : memory_.ran_on_roots())
+      config.losses.former_roots.push_back({-1 - r.rank_in_job, std::move(r.running), r.from_outside});
   root_role_.emplace(std::move(config));
   resize_window();
 }
@@ -79,9 +78,9 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
   }
   sink_.push_restored();
   if (root_role_) tell(*root_role_, &root_role::begin);
-  if (setup_.recalls && engine_.job.memory) {
+  if (setup_.recalls && memory_) {
     recalling_ = true;
-    for (auto const* const p : engine_.job.memory->of(in_attempts())) {
+    for (auto const* const p : memory_.pieces()) {
       result_batch batch;
       batch.ranges = p->ranges;
       batch.packed.body().insert(batch.packed.body().end(), p->bytes.begin(), p->bytes.end());
@@ -95,12 +94,11 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
 
 // In case the root is lost with what it has received.
 void farm_run::remember(range_list const& ranges, std::span<std::byte const> packed) {
-  if (!setup_.remembers || !engine_.job.memory || recalling_) return;
+  if (!setup_.remembers || !memory_ || recalling_) return;
   double busy = 0;
   for (unsigned t = 0; t < threads_; ++t) busy += measures_[t].busy;
   auto const share = static_cast<double>(count_tasks(ranges)) / static_cast<double>(measures_.tasks_run());
-  if (remembered_results::pays(packed.size(), busy * share))
-    engine_.job.memory->add(in_attempts(), ranges, packed);
+  memory_.keep(ranges, packed, busy * share);
 }
 
 // A task that ends each root would end one rank per attempt. After the first one, the rank that would be the
@@ -122,12 +120,6 @@ bool farm_run::vacate(bool leaves) {
   }
   tell(*root_role_, &root_role::pause, leaves);
   return root_role_->book().dealer.ranks().all_vacant();
-}
-
-void farm_run::hear_root(range_list const& running) {
-  if (engine_.job.memory)
-    engine_.job.memory->root_runs(
-        {in_attempts(), running, engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_))});
 }
 
 // --- compute threads
@@ -157,7 +149,7 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   threads_at_work_.run(q, {rank_, thread, threads_, engine_.place.device(thread)}, draining_, [this] {
     if (engine_.driver().try_progress(slice_seconds) || is_root()) after_work();
   });
-  span(thread, observe::activity::compute, begin, now(), work_.task_at(q.range.first), q.done);
+  measures_.span(thread, observe::activity::compute, begin, now(), work_.task_at(q.range.first), q.done);
   lock.lock();
   if (must_end_) return;  // the others have heard that the task has failed
   measures_[thread].tasks += q.done;
@@ -347,7 +339,7 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
 void farm_run::route(int from, message const& m, result_batch& batch, actions& out) {
   if (moves_the_run(m)) last_moved_ = now();
   if (auto const* const b = std::get_if<role::farm::begins>(&m); b != nullptr && !is_root())
-    return hear_root(b->running);
+    return memory_.root_runs(b->running, engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_)));
   if (!is_root() || !for_root_role(m)) {
     member_.on(from, m, out);
     if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();
@@ -404,14 +396,11 @@ void farm_run::describe(observe::progress_state& s, bool last) const {
   s.done = std::max(s.done, results_.recorded());  // most of them wait for the sink
 }
 
-std::string farm_run::member_state() const {
-  return detail::format("{} queued, {} running, {} finished and not sent{}", member_.held().queued(),
-                        count_tasks(member_.held().running()), member_.held().done(),
-                        member_.waiting() ? ", waiting for an answer of the root" : "");
-}
-
-std::string farm_run::root_state() const {
-  return detail::format("{} given", root_role_->book().dealer.given());
+farm_run::role_states farm_run::states() const {
+  return {detail::format("{} queued, {} running, {} finished and not sent{}", member_.held().queued(),
+                         count_tasks(member_.held().running()), member_.held().done(),
+                         member_.waiting() ? ", waiting for an answer of the root" : ""),
+          root_role_ ? detail::format("{} given", root_role_->book().dealer.given()) : ""};
 }
 
 namespace {
@@ -422,7 +411,7 @@ constexpr double checked_task_seconds = 0.1;
 }  // namespace
 
 void farm_run::finish(report& r) {
-  if (auto const n = root_role_ ? root_role_->book().remembered : 0; n > 0) {
+  if (auto const n = root_role_ ? root_role_->book().counts.remembered : 0; n > 0) {
     if (!r.checkpoint) r.checkpoint.emplace();
     r.checkpoint->restored_tasks += n;
   }

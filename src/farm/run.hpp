@@ -68,13 +68,14 @@ class farm_run final : public farm_call<farm_protocol> {
   }
   void before_sink();
   void after_sink();
-  void count() { roll_->count(wanted_results(root_role_->book().tasks.sunk()), root_role_->book().again); }
+  void count() {
+    roll_->count(wanted_results(root_role_->book().tasks.sunk()), root_role_->book().counts.again);
+  }
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
   void remember(range_list const& ranges, std::span<std::byte const> packed);
   void tell_successor();
-  void hear_root(range_list const& running);
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] result_batch unpack(int from, message& m, std::span<std::byte const> body,
@@ -92,7 +93,7 @@ class farm_run final : public farm_call<farm_protocol> {
   void drained(bool early);
   void performed(result_batch* batch) {
     if (batch != nullptr) results_.arrived(std::move(*batch));
-    if (results_.audits()) results_.decided(root_role_->recorded());
+    if (results_.audits()) results_.decided(root_role_->tasks().recorded().count());
   }
 
   // --- report
@@ -100,8 +101,7 @@ class farm_run final : public farm_call<farm_protocol> {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
   [[nodiscard]] std::string name() const { return to_string(setup_.policy); }
-  [[nodiscard]] std::string member_state() const;
-  [[nodiscard]] std::string root_state() const;
+  [[nodiscard]] role_states states() const;
 
   bool in_place_;  // results are computed in their final place
   unsent_results unsent_;

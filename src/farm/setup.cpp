@@ -302,7 +302,7 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   // The root leaves the last tasks to others if it is slow, so it holds none in advance.
   w.fresh = traits.steered.has_value() || (w.ring.directed && rank == root);
   if (w.ring.directed && 3e-6 * size > quantum_seconds)
-    w.interval = 3e-6 * size;  // until the root says: a message costs about a microsecond
+    w.wait.seconds = 3e-6 * size;  // until the root says: a message costs about a microsecond
   int const count = workers();
   w.ring.first = first_worker();
   if ((policy.more == schedule::more_from::ring || w.ring.directed) && count > 1) w.ring.ranks = size;
@@ -311,7 +311,7 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   w.ring.order = policy.order;
   w.ring.copies = policy.copies;
   if (options.checkpoint && options.results.concentrated)
-    w.send_after_ticks = static_cast<unsigned>(std::clamp(usual_interval(*options.checkpoint) * 4, 1.0, 1e6));
+    w.wait.ticks = static_cast<unsigned>(std::clamp(usual_interval(*options.checkpoint) * 4, 1.0, 1e6));
   if (!w.computes || !traits.tasks) return w;
   bool const even = policy.start == schedule::start_with::contiguous;
   w.costly = costly;
@@ -344,7 +344,7 @@ role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool roo
                                           first_grant_bytes / std::max<std::size_t>(1, traits.result_bytes));
   l.root_in_place = root_in_place;
   l.call_hash = call_hash;
-  l.most_losses = options.max_losses_per_task;
+  l.losses.most = options.max_losses_per_task;
   l.on_error = options.on_error;
   l.audit = {options.audit, audit_holds()};
   l.rooms = rooms;

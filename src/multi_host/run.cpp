@@ -62,19 +62,14 @@ group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  recall();
+  if (setup_.recalls && memory_)
+    for (auto const* const p : memory_.pieces()) {
+      recalled_ = p->bytes;
+      send(root_, msg::unit_done{.unit = p->ranges.front().first});
+    }
+  recalled_ = {};
   tell(member_, &member::begin);
   if (root_role_) tell(*root_role_, &root_role::begin);
-}
-
-// What this rank remembers of the same call in an earlier attempt.
-void group_run::recall() {
-  if (!setup_.recalls || !engine_.job.memory) return;
-  for (auto const* const p : engine_.job.memory->of(in_attempts())) {
-    recalled_ = p->bytes;
-    send(root_, msg::unit_done{.unit = p->ranges.front().first});
-  }
-  recalled_ = {};
 }
 
 // --- messages
@@ -86,11 +81,11 @@ transport::packet group_run::pack(int /*to*/, message const& m) {
     body.body().insert(body.body().end(), recalled_.begin(), recalled_.end());
   else
     body = hold_.pack(m);
-  if (done == nullptr || !recalled_.empty() || !setup_.remembers || !engine_.job.memory) return body;
+  if (done == nullptr || !recalled_.empty() || !setup_.remembers || !memory_) return body;
   // In case the root is lost with it. A unit takes as long as this host's units did on average.
   ++units_done_;
-  if (remembered_results::pays(body.size(), (now() - measures_.began()) / static_cast<double>(units_done_)))
-    engine_.job.memory->add(in_attempts(), {{done->unit, 1, 1}}, body.bytes());
+  memory_.keep({{done->unit, 1, 1}}, body.bytes(),
+               (now() - measures_.began()) / static_cast<double>(units_done_));
   return body;
 }
 
@@ -141,7 +136,7 @@ bool group_run::vacate(bool leaves) {
 void group_run::on_tick(double t) {
   if (auto const n = measures_.tasks_run(); !over_ && std::exchange(pieces_told_, n) != n) {
     last_moved_ = t;
-    if (!is_root()) send(root_, role::call_message(role::hello{member_.call_hash()}));
+    if (!is_root()) send(root_, role::call_message(role::hello{call_.hash()}));
   }
   protocol_run::on_tick(t);
 }
@@ -232,7 +227,7 @@ void group_run::do_job(led_share::read_job const& j, unsigned thread, std::uniqu
   lock.lock();
   --inside_;
   measures_[thread].busy += end - begin;
-  span(thread, observe::activity::compute, begin, end, j.unit, 1);
+  measures_.span(thread, observe::activity::compute, begin, end, j.unit, 1);
   if (!bad) clock_.units_read += share.units_of(j);  // calls history()
   clock_.read_seconds += end - begin;
   last_moved_ = end;
@@ -251,7 +246,7 @@ void group_run::do_job(process_job const& j, unsigned thread, std::unique_lock<s
   double const end = now();
   double const busy = end - begin - out.away;
   auto const n = out.results.size();
-  span(thread, observe::activity::compute, begin, end, j.pieces.unit, n);
+  measures_.span(thread, observe::activity::compute, begin, end, j.pieces.unit, n);
   lock.lock();
   --inside_;
   measures_[thread].busy += busy;
@@ -277,7 +272,7 @@ void group_run::do_job(led_share::sink_job const& j, unsigned /*thread*/,
   bool go_on = true;
   double const begin = now();
   auto const bad = thrown_by([&] { go_on = hold_.sink().give(j.unit, results); });
-  span(threads_ + 1, observe::activity::sink, begin, now(), j.unit, results.size());
+  measures_.span(threads_ + 1, observe::activity::sink, begin, now(), j.unit, results.size());
   lock.lock();
   --inside_;
   hold_.share().delivered();
@@ -313,7 +308,7 @@ void group_run::idle_work() {
       engine_.helper().rest(false);  // the sink may take its time
       auto const bad = thrown_by([&] { go_on = setup_.sink_on_hosts() || sink.give(e->unit, e->results); });
       double const end = now();
-      span(threads_ + 1, observe::activity::sink, begin, end, e->unit, e->results.size());
+      measures_.span(threads_ + 1, observe::activity::sink, begin, end, e->unit, e->results.size());
       lock.lock();
       last_moved_ = end;
       sink.received(end - begin, bad.has_value(), go_on);
@@ -382,7 +377,7 @@ std::string group_run::state() const {
   std::string text = detail::format(
       "rank {}: multi_host {} (context {}): {} pieces queued, {} running, {} finished and not sent", rank_,
       entry_.key.number, entry_.key.context, member_.queued(), member_.running(), member_.unsent());
-  if (member_.waiting()) text += detail::format(", waits for rank {}", *member_.host());
+  if (auto const host = member_.awaits()) text += detail::format(", waits for rank {}", *host);
   if (host_.active())
     text += detail::format("; leads with {} units open, {} pieces to give, {} workers waiting{}",
                            host_.units().size(), host_.units().pooled(), host_.dealer().waiting(),

@@ -61,7 +61,6 @@ class group_run final : public protocol_run<group_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
-  void recall();
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message const& m);
   [[nodiscard]] group_cargo unpack(int /*from*/, message const& m, std::span<std::byte const> body,

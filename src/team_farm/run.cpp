@@ -91,7 +91,7 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
   if (broken_calls != broken && !await_cancel(lock))
     failure = "an MPI call on its team failed because a rank was lost";
   entered_ = false;
-  span(thread, observe::activity::compute, began, now(), id, 1);
+  measures_.span(thread, observe::activity::compute, began, now(), id, 1);
   measures_[thread].busy += now() - began;
   if (leads && !failure) ++measures_[thread].tasks;  // once per team
   last_moved_ = now();
@@ -249,12 +249,11 @@ void team_farm_run::describe(report& r) const {
   for (auto const& [ranks, tasks] : tasks_of_) r.teams.push_back({ranks, tasks});
 }
 
-std::string team_farm_run::member_state() const {
-  return member_.job() ? detail::format("in task {}", member_.job()->task.first) : std::string("idle");
-}
-
-std::string team_farm_run::root_state() const {
-  return detail::format("{} teams at work, {} ranks free", root_role_->running(), root_role_->free_ranks());
+team_farm_run::role_states team_farm_run::states() const {
+  return {member_.job() ? detail::format("in task {}", member_.job()->task.first) : "idle",
+          root_role_ ? detail::format("{} teams at work, {} ranks free", root_role_->running(),
+                                      root_role_->free_ranks())
+                     : ""};
 }
 
 }  // namespace skel::detail

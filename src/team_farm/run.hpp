@@ -77,8 +77,7 @@ class team_farm_run final : public farm_call<team_protocol> {
   using farm_call::describe;
   void describe(report& r) const override;
   [[nodiscard]] std::string name() const { return "teams"; }
-  [[nodiscard]] std::string member_state() const;
-  [[nodiscard]] std::string root_state() const;
+  [[nodiscard]] role_states states() const;
 
   std::optional<role::team::run> todo_;
   role::job_id formed_ = 0;  // the team that team_ is

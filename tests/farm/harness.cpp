@@ -44,7 +44,7 @@ world::world(scenario const& s, fault* f)
   l.first_grant = s.first_grant;
   l.call_hash = call_hash(0);
   l.list.resumed = s.resumed;
-  l.most_losses = s.most_losses;
+  l.losses.most = s.most_losses;
   l.on_error = s.on_error;
   l.audit = {s.audit, s.audit_holds};
   if (s.heavy_every > 0)
@@ -61,13 +61,13 @@ world::world(scenario const& s, fault* f)
     if ((s.policy.more == skel::schedule::more_from::ring || w.ring.directed) && s.workers() > 1)
       w.ring.ranks = s.ranks;
     w.ring.first = l.first_worker;
-    if (w.ring.directed && s.seed % 2 == 0) w.interval = 0.04;  // of work: one to four tasks
+    if (w.ring.directed && s.seed % 2 == 0) w.wait.seconds = 0.04;  // of work: one to four tasks
     w.ring.take = s.policy.take;
     w.ring.give = s.policy.give;
     w.ring.order = s.policy.order;
     w.ring.copies = s.policy.copies;
     w.results = s.results;
-    w.send_after_ticks = s.send_after_ticks;
+    w.wait.ticks = s.send_after_ticks;
     w.threshold = s.policy.threshold;
     w.early = s.policy.early;
     w.fresh = s.steered || (w.ring.directed && r == 0);
@@ -127,7 +127,7 @@ void world::deliver_own() {
 void world::follow_up(int /*rank*/) {
   deliver_own();
   was_stopping_ = roll_.stopping();
-  complete_ = root_role_.recorded() == scenario_->tasks;
+  complete_ = root_role_.tasks().recorded().count() == scenario_->tasks;
 }
 
 bool world::rare(event const& e) const {
@@ -175,9 +175,9 @@ std::uint64_t world::most_events() const {
 }
 
 std::string world::waits_for() const {
-  auto text =
-      fmt::format("{} of {} recorded, {} sunk, {} in the pool{}", root_role_.recorded(), scenario_->tasks,
-                  sink_.received, root_role_.pooled(), roll_.stopping() ? ", stopping" : "");
+  auto text = fmt::format("{} of {} recorded, {} sunk, {} in the pool{}",
+                          root_role_.tasks().recorded().count(), scenario_->tasks, sink_.received,
+                          root_role_.pooled(), roll_.stopping() ? ", stopping" : "");
   for (int r = 0; r < scenario_->ranks; ++r) {
     auto const& n = at(r);
     text += fmt::format("; rank {}: ", r);
@@ -332,7 +332,7 @@ void world::sink() {
 // As the engine does. The result may come all the same.
 void world::cancel(task_id id) {
   deliver_own();
-  if (root_role_.has_result(id) || roll_.stopping()) return;
+  if (root_role_.tasks().recorded().contains(id) || roll_.stopping()) return;
   ++tasks_.at(id).left_out;
   sink_.leave_out(id);
   tell_root_role(&root_role::cancel, id);

@@ -106,7 +106,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   };
   explicit world(scenario const& s, fault* f = nullptr);
   void check_end() const;
-  [[nodiscard]] std::uint64_t again() const { return root_role_.book().again; }
+  [[nodiscard]] std::uint64_t again() const { return root_role_.book().counts.again; }
   /// Whether a task was blamed for the loss of ranks that ran it.
   [[nodiscard]] bool blamed() const;
   friend bool operator==(world const&, world const&) = default;
@@ -119,7 +119,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void please_stop(int rank) override;
   void send(int rank, int to, role::farm_message const& what) override;
   void follow_up(int rank) override;
-  void count() override { roll_.count(root_role_.book().tasks.sunk(), root_role_.book().again); }
+  void count() override { roll_.count(root_role_.book().tasks.sunk(), root_role_.book().counts.again); }
   void stop() override { root_role_.stop(); }
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;

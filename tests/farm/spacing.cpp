@@ -32,7 +32,7 @@ struct one_worker {
     c.self = 1;
     c.ring.directed = true;
     c.ring.ranks = 2;
-    c.interval = interval;
+    c.wait.seconds = interval;
     c.results = skel::results::streamed(batch);
     worker = role::farm_member(c);
     worker.begin(list);

@@ -252,7 +252,7 @@ void world::check_no_orphan() const {
     auto const& worker = at(r).worker;
     if (worker.has_work() || worker.running() > 0 || (at(r).host.active() && !s.hosts_help)) continue;
     if (at(r).running.size() >= s.threads) continue;  // its thread reads
-    require(worker.host() && worker.waiting() && at(*worker.host()).host.active(), "a rank is an orphan");
+    require(worker.awaits() && at(*worker.awaits()).host.active(), "a rank is an orphan");
   }
 }
 

@@ -377,7 +377,7 @@ void world::check_stopped_early() const {
 }
 
 std::string world::waits_for() const {
-  std::string text = std::to_string(root_role_.recorded()) + " recorded, " +
+  std::string text = std::to_string(root_role_.tasks().recorded().count()) + " recorded, " +
                      std::to_string(root_role_.pooled()) + " in the pool, " +
                      std::to_string(root_role_.free_ranks()) + " free ranks" +
                      (roll_.stopping() ? ", stopping" : "");

@@ -24,6 +24,15 @@ struct farm_ring_config {
   bool directed = false;  ///< the root names the victims
 };
 
+/// How long results wait for others.
+struct results_wait {
+  /// Ticks after which concentrated results are sent before the end, so that the root can record them; 0:
+  /// never.
+  unsigned ticks = 0;
+  double seconds = 0;  ///< of work, for streamed results
+  friend bool operator==(results_wait const&, results_wait const&) = default;
+};
+
 struct farm_member_config {
   rank_id self = 0;
   rank_id root = 0;
@@ -33,10 +42,7 @@ struct farm_member_config {
   bool asks = true;      ///< requests more tasks from the root
   bool computes = true;  ///< false: takes part without running tasks
   results_policy results;
-  /// Ticks after which concentrated results are sent before the end, so that the root can record them; 0:
-  /// never.
-  unsigned send_after_ticks = 0;
-  double interval = 0;                     ///< seconds of work for which streamed results wait for others
+  results_wait wait{};
   std::optional<std::uint64_t> threshold;  ///< in tasks; empty: as many as cover a round trip
   bool early = true;                       ///< may request more while its last tasks run
   bool fresh = false;                      ///< requests tasks for idle threads only
@@ -88,6 +94,13 @@ struct farm_audit_config {
   bool holds = false;
 };
 
+struct farm_losses_config {
+  /// The run ends with an error when this many lost ranks were running the same task; 0: never.
+  unsigned most = 0;
+  std::vector<former_root> former_roots{};
+  friend bool operator==(farm_losses_config const&, farm_losses_config const&) = default;
+};
+
 struct farm_root_config {
   rank_id root = 0;
   rank_id ranks = 0;         ///< of the run, the root included
@@ -102,9 +115,7 @@ struct farm_root_config {
   std::uint64_t first_grant = 0;
   bool root_in_place = false;  ///< the root computes where results are kept: no copies of what it runs
   std::uint64_t call_hash = 0;
-  /// The run ends with an error when this many lost ranks were running the same task; 0: never.
-  unsigned most_losses = 0;
-  std::vector<former_root> former_roots{};
+  farm_losses_config losses{};
   error_policy on_error{};
   farm_audit_config audit{};
   std::vector<task_room> rooms{};  ///< of each rank; empty: no task needs any

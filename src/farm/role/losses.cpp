@@ -4,12 +4,12 @@ namespace skel::role {
 
 farm_losses::farm_losses(farm_root_config const& config)
     : root_(config.root),
-      blames_(config.most_losses > 0),
+      blames_(config.losses.most > 0),
       directs_(config.directs()),
-      roots_(config.former_roots),
+      roots_(config.losses.former_roots),
       stock_(config.ranks),
       begun_(config.ranks),
-      suspects_(config.most_losses) {}
+      suspects_(config.losses.most) {}
 
 void farm_losses::claim(range_list const& tasks) {
   if (!stock_.under_way()) return;

@@ -69,9 +69,8 @@ class group_member {
   [[nodiscard]] std::uint64_t queued() const;
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   [[nodiscard]] std::size_t unsent() const { return done_.size(); }
-  [[nodiscard]] std::optional<rank_id> host() const { return host_; }
-  [[nodiscard]] bool waiting() const { return asked_; }
-  [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
+  /// The host whose packet this rank awaits.
+  [[nodiscard]] std::optional<rank_id> awaits() const { return asked_ ? host_ : std::nullopt; }
   auto fields() const {
     return std::tie(attendance_, host_, term_, asked_, next_id_, queue_, suspects_, running_, done_,
                     done_bytes_, pace_, reach_, ticks_, leave_);

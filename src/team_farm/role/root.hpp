@@ -57,12 +57,9 @@ class team_root {
   /// accept or drop.
   [[nodiscard]] bool awaits_result(rank_id from, job_id id);
   [[nodiscard]] task_progress const& tasks() const { return tasks_; }
-  [[nodiscard]] std::uint64_t recorded() const { return tasks_.recorded().count(); }
   [[nodiscard]] std::uint64_t pooled() const { return queue_.tasks(); }
   /// Whether free ranks wait for a task: 1 at a time, since its team may take all of them.
   [[nodiscard]] std::uint64_t wanted() const { return ranks_.free() > 0 ? 1 : 0; }
-  /// Whether the task has a result, or is left out.
-  [[nodiscard]] bool has_result(task_id task) const { return tasks_.recorded().contains(task); }
   [[nodiscard]] std::uint64_t handed_out_again() const { return handed_out_again_; }
   /// Whether no task begins any more.
   [[nodiscard]] bool paused() const { return ends_ || paused_; }
