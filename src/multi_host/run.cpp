@@ -8,13 +8,11 @@
 #include "base/format.hpp"
 #include "call/user_code.hpp"
 #include "engine/context_access.hpp"
-#include "engine/remembered_results.hpp"
 
 namespace skel::detail {
 
 using role::group_message;
-namespace group_act = role::group_act;
-namespace msg = role::group_msg;
+namespace group = role::group;
 
 namespace {
 
@@ -65,7 +63,7 @@ void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
   if (setup_.recalls && memory_)
     for (auto const* const p : memory_.pieces()) {
       recalled_ = p->bytes;
-      send(root_, msg::unit_done{.unit = p->ranges.front().first});
+      send(root_, group::unit_done{.unit = p->ranges.front().first});
     }
   recalled_ = {};
   tell(member_, &member::begin);
@@ -75,7 +73,7 @@ void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
 // --- messages
 
 transport::packet group_run::pack(int /*to*/, message const& m) {
-  auto const* const done = std::get_if<msg::unit_done>(&m);
+  auto const* const done = std::get_if<group::unit_done>(&m);
   transport::packet body;
   if (!recalled_.empty())
     body.body().insert(body.body().end(), recalled_.begin(), recalled_.end());
@@ -113,13 +111,13 @@ void group_run::route(int from, group_message const& m, group_cargo& /*with*/, a
           return std::holds_alternative<role::hello>(own) || std::holds_alternative<role::stopped>(own) ||
                  std::holds_alternative<role::finish>(own);
         else
-          return std::is_same_v<M, msg::packet> || std::is_same_v<M, msg::returned> ||
-                 std::is_same_v<M, msg::unit_done> || std::is_same_v<M, msg::left> ||
-                 std::is_same_v<M, msg::lead>;
+          return std::is_same_v<M, group::packet> || std::is_same_v<M, group::returned> ||
+                 std::is_same_v<M, group::unit_done> || std::is_same_v<M, group::left> ||
+                 std::is_same_v<M, group::lead>;
       },
       m);
   if (moves_the_groups) last_moved_ = now();
-  if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && pace_.restart(s->term))
+  if (auto const* s = std::get_if<group::serve>(&m); s != nullptr && pace_.restart(s->term))
     member_.pace(pace_.per_packet());
   role::route(from, m, active_root(), host_, member_, out);
 }
@@ -153,7 +151,7 @@ void group_run::performed(group_cargo* /*with*/) {
 
 // --- actions
 
-void group_run::act(group_act::deliver const& a, group_cargo* /*with*/) {
+void group_run::act(group::deliver const& a, group_cargo* /*with*/) {
   if (draining_) return;
   if (!setup_.sink_on_hosts()) return tell(host_, &role::group_host::delivered, a.term, a.unit);
   hold_.share().add(a);

@@ -62,8 +62,8 @@ void world::receive(int from, int to, packet& p) {
   role::group_actions list;
   if (auto const* const call = std::get_if<role::call_message>(&p.what); call != nullptr && to == 0)
     call_roll(&role::roll_call::on, from, *call);
-  if (auto const* const l = std::get_if<role::group_msg::lead>(&p.what)) n.share_end = l->units.end;
-  auto const* const pieces = std::get_if<role::group_msg::packet>(&p.what);
+  if (auto const* const l = std::get_if<role::group::lead>(&p.what)) n.share_end = l->units.end;
+  auto const* const pieces = std::get_if<role::group::packet>(&p.what);
   n.suspect_arrives = pieces != nullptr && pieces->suspect;
   role::route(from, p.what, to == 0 && !roll_.stopping() ? &root_role_ : nullptr, n.host, n.worker, list);
   perform(to, list, p.cargo);

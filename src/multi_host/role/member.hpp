@@ -53,9 +53,9 @@ class group_member {
   /// After drain: no thread is inside the user's functions.
   void quiet(group_actions& out) { attendance_.quiet(out); }
   void on(rank_id from, call_message const& m, group_actions& out);
-  void on(rank_id from, group_msg::serve const& m, group_actions& out);
-  void on(rank_id from, group_msg::packet const& m, group_actions& out);
-  void on(rank_id /*from*/, group_msg::released const& m, group_actions& /*out*/) { leave_.grant(m.number); }
+  void on(rank_id from, group::serve const& m, group_actions& out);
+  void on(rank_id from, group::packet const& m, group_actions& out);
+  void on(rank_id /*from*/, group::released const& m, group_actions& /*out*/) { leave_.grant(m.number); }
   void lost(rank_id rank, group_actions& out);
   void tick(group_actions& out);
   /// This rank is to leave the job, or not after all.

@@ -27,7 +27,7 @@ struct piece_run {
 inline constexpr std::uint64_t whole_unit = 1000;
 
 /// The term of a message to or from a host identifies the appointment that it concerns.
-namespace group_msg {
+namespace group {
 using role::operator==;
 
 // --- from the root
@@ -140,13 +140,12 @@ struct let_go {
   std::uint64_t left = 0;  ///< remaining work of the share, in thousandths of units
 };
 
-}  // namespace group_msg
+}  // namespace group
 
 using group_message =
-    std::variant<call_message, group_msg::lead, group_msg::serve, group_msg::go, group_msg::split,
-                 group_msg::last_resort, group_msg::request, group_msg::packet, group_msg::begins,
-                 group_msg::returned, group_msg::loaded, group_msg::opens, group_msg::left,
-                 group_msg::unit_done, group_msg::let_go, group_msg::retires, group_msg::released>;
+    std::variant<call_message, group::lead, group::serve, group::go, group::split, group::last_resort,
+                 group::request, group::packet, group::begins, group::returned, group::loaded, group::opens,
+                 group::left, group::unit_done, group::let_go, group::retires, group::released>;
 
 template <>
 inline constexpr unsigned first_kind<group_message> = 64;
@@ -161,7 +160,7 @@ inline constexpr std::uint64_t default_left_alone = whole_unit / 8;
 /// A packet on a worker; the worker numbers its packets itself.
 using packet_id = std::uint64_t;
 
-namespace group_act {
+namespace group {
 using role::operator==;
 
 /// Send `what` to `to`, possibly this rank itself. The engine attaches the pieces, cut from their unit, to
@@ -218,12 +217,12 @@ struct record {
 };
 /// Start the clock: every host has read its first units.
 struct started {};
-}  // namespace group_act
+}  // namespace group
 
 /// drain: call quiet() once no thread is inside the user's functions.
-using group_action = std::variant<group_act::send, group_act::read, group_act::keep, group_act::deliver,
-                                  group_act::close, group_act::accept, group_act::execute, group_act::forget,
-                                  group_act::record, group_act::started, tell_root, drain, end, fail>;
+using group_action =
+    std::variant<group::send, group::read, group::keep, group::deliver, group::close, group::accept,
+                 group::execute, group::forget, group::record, group::started, tell_root, drain, end, fail>;
 using group_actions = std::vector<group_action>;
 
 }  // namespace skel::role

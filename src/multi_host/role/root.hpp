@@ -29,8 +29,7 @@ class rank_moves {
   /// A host itself works if its group has no workers.
   static void employ_hosts(group_table& table, group_actions& out);
   /// The host of group `g` gives up the end of its share.
-  void cut_share(group_table& table, group_hosts& hosts, int g, group_msg::let_go const& m,
-                 group_actions& out);
+  void cut_share(group_table& table, group_hosts& hosts, int g, group::let_go const& m, group_actions& out);
 
   /// Number of free ranks that are not sent to groups that would take them.
   [[nodiscard]] int orphans(group_table const& table) const;
@@ -65,12 +64,12 @@ class group_root {
   /// The trial has measured the cost of units: groups have this size from now on.
   void measured(unsigned group_size, group_actions& out);
   void on(rank_id from, call_message const& m, group_actions& out);
-  void on(rank_id from, group_msg::loaded const& m, group_actions& out);
-  void on(rank_id from, group_msg::opens const& m, group_actions& out);
-  void on(rank_id from, group_msg::left const& m, group_actions& out);
-  void on(rank_id from, group_msg::unit_done const& m, group_actions& out);
-  void on(rank_id from, group_msg::let_go const& m, group_actions& out);
-  void on(rank_id from, group_msg::retires const& m, group_actions& out);
+  void on(rank_id from, group::loaded const& m, group_actions& out);
+  void on(rank_id from, group::opens const& m, group_actions& out);
+  void on(rank_id from, group::left const& m, group_actions& out);
+  void on(rank_id from, group::unit_done const& m, group_actions& out);
+  void on(rank_id from, group::let_go const& m, group_actions& out);
+  void on(rank_id from, group::retires const& m, group_actions& out);
   /// A message from this rank: if it was declared dead, it is alive.
   void heard(rank_id rank, group_actions& out);
   void lost(rank_id rank, group_actions& out);
