@@ -124,7 +124,7 @@ double farm_setup::cost_of(task_range const& tasks, farm_work const& work) const
 }
 
 std::uint64_t farm_setup::count_costly(int threads) const {
-  auto const all_threads = static_cast<double>(workers()) * threads;
+  auto const all_threads = static_cast<double>(computing()) * threads;
   double const part = static_cast<double>(costs.size()) / all_threads / parts_of_share;
   return static_cast<std::uint64_t>(
       std::count_if(costs.begin(), costs.end(), [&](double c) { return c > part; }));
@@ -216,7 +216,7 @@ std::string farm_setup::source() const { return traits.steered ? "a steered sour
 
 bool farm_setup::may_audit() const {
   return !traits.merged && !traits.steered && !forms_teams(traits, options, size) && !options.task.run_once &&
-         workers() > 1;
+         computing() > 1;
 }
 
 bool farm_setup::checks_ranks(std::optional<bool> check_tasks) const {
@@ -239,11 +239,11 @@ void farm_setup::check_audit() const {
     throw usage_error("farm: audit repeats tasks on another rank, but these run on teams: use no audit");
   if (options.task.run_once)
     throw usage_error("farm: audit runs some tasks twice, but run_once forbids that");
-  if (workers() < 2)
+  if (computing() < 2)
     throw usage_error(
         detail::format("farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, "
                        "found {}",
-                       workers()));
+                       computing()));
 }
 
 // Whether results of a rank that is found at fault must not have reached the sink. A window, and a
@@ -303,8 +303,8 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   w.fresh = traits.steered.has_value() || (w.ring.directed && rank == root);
   if (w.ring.directed && 3e-6 * size > quantum_seconds)
     w.wait.seconds = 3e-6 * size;  // until the root says: a message costs about a microsecond
-  int const count = workers();
-  w.ring.first = first_worker();
+  int const count = computing();
+  w.ring.first = first_computing();
   if ((policy.more == schedule::more_from::ring || w.ring.directed) && count > 1) w.ring.ranks = size;
   w.ring.take = policy.take;
   w.ring.give = policy.give;
@@ -316,7 +316,7 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   bool const even = policy.start == schedule::start_with::contiguous;
   w.costly = costly;
   if (!resumes() && !recalls)
-    w.share = known_share(policy, *traits.tasks, count, rank - first_worker(),
+    w.share = known_share(policy, *traits.tasks, count, rank - first_computing(),
                           even ? costs_in_order() : task_costs());
   bool const deals_by_power = policy.start == schedule::start_with::weighted && policy.power.empty();
   bool const asks_power = deals_by_power || (policy.copies && policy.more == schedule::more_from::ring);
@@ -332,7 +332,7 @@ role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool roo
   role::farm_root_config l;
   l.root = root;
   l.ranks = size;
-  l.first_worker = first_worker();
+  l.first_computing = first_computing();
   l.list.tasks = traits.tasks;
   l.list.costs = costs_in_order();
   l.list.costly = costly;

@@ -167,7 +167,7 @@ void group_run::act(role::fail const& a, group_cargo* /*with*/) {
 
 // --- compute threads
 
-// Reading comes first: workers depend on it.
+// Reading comes first: members depend on it.
 bool group_run::find_work(unsigned thread) {
   auto& todo = state_[thread].todo;
   if (draining_) {

@@ -28,7 +28,7 @@ team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, 
   role::team_root_config l;
   l.root = root_;
   l.ranks = all_ranks();
-  l.first_worker = setup_.first_worker();
+  l.first_computing = setup_.first_computing();
   l.ordered = setup_.traits.ordered;
   l.window = setup_.options.results.window;
   l.most_losses = setup_.options.max_losses_per_task;
@@ -167,7 +167,7 @@ void team_farm_run::excuse(double seconds) {
 
 team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last) const {
   wanted_sizes w;
-  auto const able = setup_.workers();
+  auto const able = setup_.computing();
   w.error = thrown_by([&] {
     w.ranks = setup_.options.task.team_size.sizes(first, last, able);
     bool const in_order = setup_.traits.ordered && setup_.options.results.window > 0;

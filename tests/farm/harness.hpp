@@ -1,4 +1,4 @@
-// The roles of a farm in a world of peers (protocol/peer_world.hpp): a root, and a worker on each rank.
+// The roles of a farm in a world of peers (protocol/peer_world.hpp): a root, and a member on each rank.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ struct scenario : harness_common::peer_scenario {
   }
   [[nodiscard]] bool calm() const { return calm_but_for_the_liar() && !liar; }
   [[nodiscard]] std::size_t servers() const { return root_serves && ranks > 1 ? 1 : 0; }
-  [[nodiscard]] std::size_t workers() const { return static_cast<std::size_t>(ranks) - servers(); }
+  [[nodiscard]] std::size_t computing() const { return static_cast<std::size_t>(ranks) - servers(); }
   [[nodiscard]] std::string describe() const;
 };
 
@@ -142,7 +142,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void add_to(role::digest& d) const override;
 
   // --- the work of the engine
-  /// `free`: the thread of this rank that takes what its worker hands out.
+  /// `free`: the thread of this rank that takes what its member hands out.
   void perform(int rank, bool from_root, role::farm_actions& list, thread* free = nullptr);
   void perform(int rank, role::farm_action const& action, thread* free);
   template <class Event, class... Arguments>

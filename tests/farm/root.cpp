@@ -210,7 +210,7 @@ TEST_CASE("a rank that refuses a suspect does not acquit it") {
 
 TEST_CASE("the call ends when its last task is left out because the rank with room for it is lost") {
   role::farm_root_config c;
-  c.first_worker = 1;
+  c.first_computing = 1;
   c.on_error = skel::on_error::collect{};
   unequal_ranks ranks({4, 1, 4}, c, 2);
   ranks.refuse(1);

@@ -118,12 +118,12 @@ void world::send(int rank, int to, role::group_message const& what) {
   post(rank, to, std::move(p));
 }
 
-// Idle threads take waiting jobs: reading first, because workers depend on it.
+// Idle threads take waiting jobs: reading first, because members depend on it.
 void world::start_jobs(int rank) {
   auto& n = at(rank);
   auto const may_start = [&] {
-    if (n.running.size() >= scenario_->threads || n.waiting.empty() || n.worker.runs_alone()) return false;
-    return !n.waiting.front().alone || (n.running.empty() && !n.worker.has_work());
+    if (n.running.size() >= scenario_->threads || n.waiting.empty() || n.member.runs_alone()) return false;
+    return !n.waiting.front().alone || (n.running.empty() && !n.member.has_work());
   };
   role::group_actions list;
   while (may_start()) {
@@ -135,8 +135,8 @@ void world::start_jobs(int rank) {
   }
   while (n.running.size() < scenario_->threads) {
     auto const before = n.running.size();
-    n.worker.pace(scenario_->seed % 4);
-    n.worker.idle(1 + scenario_->seed % 2, n.running.empty(), list);
+    n.member.pace(scenario_->seed % 4);
+    n.member.idle(1 + scenario_->seed % 2, n.running.empty(), list);
     perform(rank, list);
     if (n.running.size() == before) break;
   }
@@ -152,7 +152,7 @@ void world::follow_up(int rank) {
     call_roll(&role::roll_call::close, role::outcome{.tasks = scenario_->units});
   }
   if (n.draining && n.running.empty()) {
-    n.worker.quiet(list);
+    n.member.quiet(list);
     perform(rank, list);
   }
 }

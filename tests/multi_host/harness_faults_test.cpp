@@ -55,7 +55,7 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { change_one<group::lead>(m, 1, [](auto& l) { ++l.units.end; }); }},
     {"a share begins too late",
      [](auto& m) { change_one<group::lead>(m, 1, [](auto& l) { ++l.units.first; }); }},
-    {"a worker is sent to another host",
+    {"a member is sent to another host",
      [](auto& m) {
        change_one<group::serve>(m, 2, [](auto& s) { s.host = s.host && *s.host > 0 ? *s.host - 1 : 1; });
      }},

@@ -16,7 +16,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_
   leaves_.resize(ranks);
   role::team_root_config l;
   l.ranks = s.ranks;
-  l.first_worker = s.serves && s.ranks > 1 ? 1 : 0;
+  l.first_computing = s.serves && s.ranks > 1 ? 1 : 0;
   l.ordered = s.ordered;
   l.window = s.window;
   l.most_losses = s.most_losses;

@@ -26,8 +26,8 @@ class results_spacing {
 
   /// A message costs the root this many seconds, and this many ranks send messages. The spacing is rounded to
   /// a power of two, so that small changes cause no messages.
-  void message_cost(double seconds, rank_id workers) {
-    double const all = most_per_message_time * static_cast<double>(workers) * seconds;
+  void message_cost(double seconds, rank_id ranks) {
+    double const all = most_per_message_time * static_cast<double>(ranks) * seconds;
     std::uint64_t wanted = shortest;
     while (wanted < longest && static_cast<double>(wanted) * 1e-6 < all) wanted *= 2;
     microseconds_ = wanted == shortest ? 0 : wanted;  // results of a quantum travel together anyway

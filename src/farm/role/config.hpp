@@ -59,7 +59,7 @@ struct farm_task_list {
   std::optional<std::uint64_t> tasks{};  ///< empty: a stream, which supplied() extends until it ends
   task_costs costs{};                    ///< if known: in decreasing order, and 1 on average
   std::uint64_t costly = 0;              ///< this many tasks, the first ones, are granted one at a time
-  /// This run continues an earlier one: the root deals the remaining tasks even if workers could compute
+  /// This run continues an earlier one: the root deals the remaining tasks even if these could compute
   /// their shares of the whole list.
   bool resumed = false;
   /// Ranks may have results of the tasks already, which they send before they say hello: nothing is given
@@ -103,8 +103,8 @@ struct farm_losses_config {
 
 struct farm_root_config {
   rank_id root = 0;
-  rank_id ranks = 0;         ///< of the run, the root included
-  rank_id first_worker = 0;  ///< this rank and those after it compute
+  rank_id ranks = 0;            ///< of the run, the root included
+  rank_id first_computing = 0;  ///< this rank and those after it compute
   farm_task_list list;
   farm_policy policy;
   bool ordered = false;      ///< the sink takes tasks in order: the window counts from the first missing one
@@ -120,7 +120,7 @@ struct farm_root_config {
   farm_audit_config audit{};
   std::vector<task_room> rooms{};  ///< of each rank; empty: no task needs any
 
-  [[nodiscard]] rank_id workers() const { return ranks - first_worker; }
+  [[nodiscard]] rank_id computing() const { return ranks - first_computing; }
   /// Whether the root names victims to idle ranks.
   [[nodiscard]] bool directs() const { return policy.more == schedule::more_from::root_then_ranks; }
   friend bool operator==(farm_root_config const&, farm_root_config const&) = default;

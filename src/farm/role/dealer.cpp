@@ -195,14 +195,14 @@ std::uint64_t task_requests::wanted() const {
 farm_dealer::farm_dealer(farm_root_config const& config, task_pool pool)
     : root_(config.root),
       after_loss_(config.policy.after_loss),
-      ranks_(config.ranks, config.first_worker),
+      ranks_(config.ranks, config.first_computing),
       requests_(config.ranks),
       loads_(config.ranks),
       pool_(std::move(pool)),
       sizes_(config) {
   auto const& list = config.list;
   bool const asks = asks_root(config.policy);
-  for (rank_id r = config.first_worker; r < config.ranks && !asks; ++r) requests_.close(r);
+  for (rank_id r = config.first_computing; r < config.ranks && !asks; ++r) requests_.close(r);
   if (!list.tasks) return;
   dealt_ = config.policy.start != schedule::start_with::weighted && (asks || !list.resumed) && !list.recalled;
   if (dealt_ && !asks) given_ = *list.tasks;  // the ranks know their shares

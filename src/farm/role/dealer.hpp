@@ -165,7 +165,7 @@ class farm_dealer {
   void enlist_root(assignments& out);
 
   // --- tasks
-  /// True if all living workers have said hello and deal() has not been called yet.
+  /// True if all living ranks that compute have said hello and deal() has not been called yet.
   [[nodiscard]] bool may_deal() const;
   /// Deals the tasks `left` to the ranks; those that the policy does not deal go to the pool.
   void deal(range_list const& left, assignments& out);

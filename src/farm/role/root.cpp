@@ -121,10 +121,10 @@ void farm_root::answer(rank_id rank, call_message const& m, farm_actions& out) {
   auto& losses = book_.losses;
   if (dealer.hello(rank, h->threads, h->power)) {
     losses.stock().moved();  // a repetition by a member that has heard nothing is not progress
-    if (list.tasks && !list.resumed && rank >= config_.first_worker && losses.watches(rank))
+    if (list.tasks && !list.resumed && rank >= config_.first_computing && losses.watches(rank))
       losses.begun().given(rank, dealer.ranks().threads(rank),
-                           known_share(config_.policy, *list.tasks, config_.workers(),
-                                       rank - config_.first_worker, dealer.costs()),
+                           known_share(config_.policy, *list.tasks, config_.computing(),
+                                       rank - config_.first_computing, dealer.costs()),
                            book_.now);
   }
   give_again(out);

@@ -39,7 +39,7 @@ class farm_root {
   /// a remote result costs it more than running a task.
   void hold_back(bool on, farm_actions& out);
   /// A message costs the root this many seconds. With many ranks, results then travel less often.
-  void message_cost(double seconds) { book_.spacing.message_cost(seconds, config_.workers()); }
+  void message_cost(double seconds) { book_.spacing.message_cost(seconds, config_.computing()); }
   /// The versions of the audited results in the message that on() receives next.
   void compared(std::vector<task_version> versions) { results_.compared(std::move(versions)); }
   void on(rank_id from, farm_message const& m, farm_actions& out);

@@ -96,7 +96,7 @@ rank_id group_hosts::candidate(group_table const& table, int g) const {
     int const now = table.members()[r].group;
     int const its_class = now == g                ? ranks + 2
                           : table.free_to_move(r) ? ranks + 1
-                                                  : static_cast<int>(table.workers(now).size());
+                                                  : static_cast<int>(table.working_for(now).size());
     if (best != no_rank && its_class <= best_class) continue;
     best = r;
     best_class = its_class;

@@ -79,7 +79,7 @@ bool group_table::takes_ranks(entry const& g) const {
   return !g.finished() && hosted(g) && g.now.left > left_alone_;
 }
 
-std::vector<rank_id> group_table::workers(int g) const {
+std::vector<rank_id> group_table::working_for(int g) const {
   std::vector<rank_id> all;
   for (rank_id r = 0; r < members_.ranks(); ++r)
     if (members_[r].alive && members_[r].group == g) all.push_back(r);
@@ -94,7 +94,7 @@ int group_table::leads(rank_id r) const {
   return no_group;
 }
 
-// Whether the rank's worker has nothing to do in its group. A rank that leads a unit that was open on lost
+// Whether the rank's member has nothing to do in its group. A rank that leads a unit that was open on lost
 // hosts does nothing else.
 bool group_table::free_to_move(rank_id r) const {
   auto const& m = members_[r];

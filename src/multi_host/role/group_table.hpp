@@ -107,7 +107,7 @@ class group_table {
   [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
   [[nodiscard]] bool has_result(std::uint64_t unit) const { return recorded_.contains(unit); }
   /// The living ranks that work for a group.
-  [[nodiscard]] std::vector<rank_id> workers(int g) const;
+  [[nodiscard]] std::vector<rank_id> working_for(int g) const;
 
   [[nodiscard]] by_rank<member>& members() { return members_; }
   [[nodiscard]] by_rank<member> const& members() const { return members_; }

@@ -358,7 +358,7 @@ void group_host::on(rank_id from, group::request const& m, group_actions& out) {
 
 void group_host::asks(term_id term, piece_dealer::request r, group_actions& out) {
   r.threads = std::clamp<std::uint64_t>(r.threads, 1, 1U << 16);
-  if (term > term_) return dealer_.add_early(term, r);  // the worker learned the term before its host did
+  if (term > term_) return dealer_.add_early(term, r);  // the member learned the term before its host did
   if (!in(term)) return;
   dealer_.add(r);
   advance(out);

@@ -118,7 +118,7 @@ void open_units::record(piece_run const& run, Fresh const& fresh) {
 }
 
 /// Serves requests in the order of their arrival, with packets that shrink as the pieces run out. Hands out
-/// suspects one at a time, each to a worker that has nothing else.
+/// suspects one at a time, each to a member that has nothing else.
 class piece_dealer {
  public:
   struct request {
@@ -183,9 +183,9 @@ struct group_host_config {
   unsigned most_losses = 2;  ///< of ranks with the same piece; 0: no limit
 };
 
-/// The host of a group, while this rank leads one. It records which worker has which pieces, so it hands out
-/// the pieces of a lost worker again at once: one at a time, each to a worker that has nothing else, because
-/// one of them may have killed the worker. A piece that kills its processes is blamed. The first result of a
+/// The host of a group, while this rank leads one. It records which member has which pieces, so it hands out
+/// the pieces of a lost member again at once: one at a time, each to a member that has nothing else, because
+/// one of them may have killed the member. A piece that kills its processes is blamed. The first result of a
 /// piece counts.
 ///
 /// At most `read_ahead + 2` units are open at a time. The host may hand out pieces of a unit that is still

@@ -1,4 +1,4 @@
-// The worker of a multi_host call, on every rank: processes pieces for the host that the root names.
+// The member of a multi_host call, on every rank: processes pieces for the host that the root names.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace skel::role {
 
-/// A worker sends its results above this number of bytes.
+/// A member sends its results above this number of bytes.
 inline constexpr std::uint64_t default_results_level = 64 * 1024;
 
 struct group_member_config {
@@ -29,7 +29,7 @@ struct group_member_config {
 /// Requests packets from its host and processes their pieces; the paper calls it a slave. Requests the next
 /// one when one piece waits for a thread or, if pieces are small, as many as the threads take at a time.
 /// Returns results when they "accumulate to a certain level" [Bajaj93, §5.1], or when it holds no further
-/// piece of their unit. When the root moves the worker to another host, it finishes the pieces that it
+/// piece of their unit. When the root moves the member to another host, it finishes the pieces that it
 /// holds and returns their results to the host they came from.
 ///
 /// Events append their actions to `out`. Relies on the wire contract.

@@ -83,15 +83,15 @@ struct retires {
   std::uint64_t number = 0;  ///< of the requests of this rank
 };
 
-// --- between a worker and its host
+// --- between a member and its host
 
 /// To the host: requests pieces.
 struct request {
   term_id term = 0;
-  std::uint64_t threads = 1;  ///< 0: withdraws the request; the worker has moved to another host
+  std::uint64_t threads = 1;  ///< 0: withdraws the request; the member has moved to another host
   std::uint64_t most = 0;     ///< the most pieces it accepts; 0: no limit
 };
-/// To the worker: these pieces, attached to the message.
+/// To the member: these pieces, attached to the message.
 struct packet {
   term_id term = 0;
   piece_run pieces{};
@@ -157,7 +157,7 @@ inline constexpr std::uint64_t unit_step = whole_unit / 8;
 /// idle at the end.
 inline constexpr std::uint64_t default_left_alone = whole_unit / 8;
 
-/// A packet on a worker; the worker numbers its packets itself.
+/// A packet on a member; the member numbers its packets itself.
 using packet_id = std::uint64_t;
 
 namespace group {
@@ -173,7 +173,7 @@ struct send {
 // --- of a host, about its current term
 /// Read this unit on a compute thread. Call readied() as pieces become available, and was_read() at the end.
 /// `fresh`: the host is new and its carried state empty. `alone`: start only while nothing else runs on the
-/// rank and its worker has no work; call opens() first.
+/// rank and its member has no work; call opens() first.
 struct read {
   term_id term = 0;
   std::uint64_t unit = 0;
@@ -192,7 +192,7 @@ struct deliver {
 /// This rank no longer leads: drop its units, results and carried state.
 struct close {};
 
-// --- of a worker
+// --- of a member
 /// Store the packet that came with the current event as packet `id`.
 struct accept {
   packet_id id = 0;
@@ -200,7 +200,7 @@ struct accept {
   piece_run pieces;
 };
 /// Process these pieces of a packet on a compute thread and call finished(). Start nothing else while the
-/// worker runs_alone().
+/// member runs_alone().
 struct execute {
   packet_id id = 0;
   piece_run pieces;

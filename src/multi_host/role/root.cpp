@@ -19,7 +19,7 @@ void ask_to_split(group_table& table, int g, std::span<rank_id const> comers, gr
   auto& x = table.of(g);
   x.now.promised = comers.size();
   out.push_back(group::send{
-      x.host, group::split{x.term, x.now.promised, table.power(comers), table.power(table.workers(g))}});
+      x.host, group::split{x.term, x.now.promised, table.power(comers), table.power(table.working_for(g))}});
 }
 
 // A rank for the suspects of a group. Prefers one that does not lead.
@@ -95,7 +95,7 @@ bool rank_moves::splits(group_table const& table, int g, std::span<rank_id const
   if (!splits_ || x.now.whole || x.led.end < x.end) return false;
   return units_to_let_go({.left = static_cast<double>(x.now.left) / whole_unit,
                           .untouched = x.now.left / whole_unit,
-                          .own_power = table.power(table.workers(g)),
+                          .own_power = table.power(table.working_for(g)),
                           .ranks = comers.size(),
                           .power = table.power(comers)}) > 0;
 }
@@ -139,7 +139,7 @@ void rank_moves::found_group(group_table& table, group_hosts& hosts, std::uint64
   hosts.appoint(table, g, movers.front(), out);
 }
 
-// --- groups without workers
+// --- groups without members
 
 // Suspects go to ranks other than the host, and to the root only if no other rank lives. If no such rank
 // works for the group, an idle rank joins it. If there is none, the host processes the suspects itself.
@@ -165,13 +165,13 @@ void rank_moves::employ_for_suspects(group_table& table, bool may_move, group_ac
   }
 }
 
-// Its group's workers are lost, or moved away before pieces came back.
+// Its group's members are lost, or moved away before pieces came back.
 void rank_moves::employ_hosts(group_table& table, group_actions& out) {
   for (int g = 0; g < table.groups(); ++g) {
     auto const& x = table.of(g);
-    if (x.finished() || !table.hosted(x) || x.now.left == 0 || !table.workers(g).empty()) continue;
+    if (x.finished() || !table.hosted(x) || x.now.left == 0 || !table.working_for(g).empty()) continue;
     table.move(x.host, g, out);
-    g = -1;  // from the first again: the host may have been the last worker of another group
+    g = -1;  // from the first again: the host may have been the last member of another group
   }
 }
 
@@ -351,7 +351,7 @@ std::string group_root::waits_for() const {
     if (auto const& x = table_.of(g); !x.finished())
       text += (text.empty() ? "units " : ", ") + std::to_string(table_.first_unrecorded(x)) + " ... " +
               std::to_string(x.end - 1) + " from rank " + std::to_string(x.host) + " with " +
-              std::to_string(table_.workers(g).size()) + " ranks";
+              std::to_string(table_.working_for(g).size()) + " ranks";
   return formed_ ? text : "ranks to say hello";
 }
 

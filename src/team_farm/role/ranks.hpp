@@ -18,7 +18,7 @@ namespace skel::role {
 class team_ranks {
  public:
   team_ranks() = default;
-  team_ranks(rank_id ranks, rank_id root, rank_id first_worker);
+  team_ranks(rank_id ranks, rank_id root, rank_id first_computing);
 
   void hello(rank_id rank);
   /// Returns false if the rank was lost already.
@@ -70,7 +70,7 @@ class team_ranks {
   void count_able();
   void update_free(rank_id rank);
 
-  rank_id root_ = 0, first_worker_ = 0;
+  rank_id root_ = 0, first_computing_ = 0;
   by_rank<member> all_;
   membership lost_;
   bool enlisted_ = false;  // the root computes, because no other rank is left

@@ -12,7 +12,7 @@ team_root::team_root(team_root_config config)
     : config_(std::move(config)),
       window_(config_.window),
       tasks_({.restored = config_.restored}),
-      ranks_(config_.ranks, config_.root, config_.first_worker),
+      ranks_(config_.ranks, config_.root, config_.first_computing),
       faults_(config_.most_losses) {}
 
 // --- the source and the sink

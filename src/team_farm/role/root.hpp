@@ -15,8 +15,8 @@ namespace skel::role {
 
 struct team_root_config {
   rank_id root = 0;
-  rank_id ranks = 0;         ///< of the run, the root included
-  rank_id first_worker = 0;  ///< this rank and those after it compute
+  rank_id ranks = 0;            ///< of the run, the root included
+  rank_id first_computing = 0;  ///< this rank and those after it compute
   bool ordered = false;      ///< the sink takes tasks in order: the window counts from the first missing one
   std::uint64_t window = 0;  ///< most tasks begun whose results the sink has not received; 0: no limit
   unsigned most_losses = 0;  ///< a task that loses ranks this often ends the run; 0: never
