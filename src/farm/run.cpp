@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/overloaded.hpp"
 #include "call/quantum.hpp"
 #include "call/user_code.hpp"
 #include "engine/context_access.hpp"
@@ -22,11 +23,8 @@ namespace {
 
 // Whether a message shows progress, for the watchdog. Repetitions by impatient roles do not.
 bool moves_the_run(farm_message const& m) {
-  auto const* const call = std::get_if<call_message>(&m);
-  if (call == nullptr)
-    return std::holds_alternative<role::farm::results>(m) ||
-           std::holds_alternative<role::farm::task_failed>(m) || !given_tasks(m).empty();
-  return std::holds_alternative<role::failed>(*call) || std::holds_alternative<role::finish>(*call);
+  return holds_any<role::farm::results, role::farm::task_failed, role::failed, role::finish>(m) ||
+         !given_tasks(m).empty();
 }
 
 }  // namespace
@@ -320,18 +318,23 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
   heard(from, m);
   keep_payloads(m, body, whole);
   result_batch batch;
-  if (auto const* const results = std::get_if<role::farm::results>(&m)) {
-    batch.ranges = results->ranges;
-    whole.drop_front(whole.size() - body.size());
-    batch.packed = std::move(whole);
-    if (rank_check_ && thrown_by([&] { rank_check_->keep(from, batch); })) rank_check_.reset();
-  } else if (auto const* const stock = std::get_if<role::farm::stock>(&m);
-             stock != nullptr && is_root() &&
-             std::exchange(finished_[from], stock->finished) != stock->finished) {
-    last_moved_ = now();
-  }
-  if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && root_role_)
-    give->ranges = root_role_->book().tasks.not_recorded(give->ranges);
+  std::visit(overloaded{
+                 [&](role::farm::results const& r) {
+                   batch.ranges = r.ranges;
+                   whole.drop_front(whole.size() - body.size());
+                   batch.packed = std::move(whole);
+                   if (rank_check_ && thrown_by([&] { rank_check_->keep(from, batch); })) rank_check_.reset();
+                 },
+                 [&](role::farm::stock const& s) {
+                   if (is_root() && std::exchange(finished_[from], s.finished) != s.finished)
+                     last_moved_ = now();
+                 },
+                 [&](role::farm::give& g) {
+                   if (root_role_) g.ranges = root_role_->tasks().not_recorded(g.ranges);
+                 },
+                 [](auto const& /*m*/) {},
+             },
+             m);
   return batch;
 }
 

@@ -162,8 +162,7 @@ std::uint64_t unit_in(M const& /*carries nothing*/) {
 }  // namespace
 
 bool cargo_hold::carries(group_message const& m) {
-  return std::holds_alternative<group::packet>(m) || std::holds_alternative<group::returned>(m) ||
-         std::holds_alternative<group::unit_done>(m);
+  return holds_any<group::packet, group::returned, group::unit_done>(m);
 }
 
 std::uint64_t cargo_hold::unit_of(group_message const& m) {

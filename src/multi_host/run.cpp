@@ -103,19 +103,9 @@ void group_run::pack_totals(std::vector<std::byte>& out) {
 }
 
 void group_run::route(int from, group_message const& m, group_cargo& /*with*/, actions& out) {
-  using role::call_message;
-  bool const moves_the_groups = std::visit(
-      []<class M>(M const& own) {
-        // A hello is repeated by a rank that has processed something.
-        if constexpr (std::is_same_v<M, call_message>)
-          return std::holds_alternative<role::hello>(own) || std::holds_alternative<role::stopped>(own) ||
-                 std::holds_alternative<role::finish>(own);
-        else
-          return std::is_same_v<M, group::packet> || std::is_same_v<M, group::returned> ||
-                 std::is_same_v<M, group::unit_done> || std::is_same_v<M, group::left> ||
-                 std::is_same_v<M, group::lead>;
-      },
-      m);
+  bool const moves_the_groups = holds_any<group::packet, group::returned, group::unit_done, group::left,
+                                          group::lead, role::hello, role::stopped, role::finish>(m);
+  // A rank that has processed something says hello again.
   if (moves_the_groups) last_moved_ = now();
   if (auto const* s = std::get_if<group::serve>(&m); s != nullptr && pace_.restart(s->term))
     member_.pace(pace_.per_packet());

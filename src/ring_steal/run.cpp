@@ -24,22 +24,12 @@ namespace steal = role::steal;
 
 namespace {
 
-template <class... Kinds>
-struct any_of {
-  template <class T>
-  bool operator()(T const& /*m*/) const {
-    return (std::is_same_v<T, Kinds> || ...);
-  }
-  bool operator()(call_message const& m) const { return std::visit(*this, m); }
-};
-
 bool moves_the_run(steal_message const& m) {
-  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths,
-                           steal::progress, role::stopped, role::finish>{},
-                    m);
+  return holds_any<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths, steal::progress,
+                   role::stopped, role::finish>(m);
 }
 bool is_of_a_debt(steal_message const& m) {
-  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths>{}, m);
+  return holds_any<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths>(m);
 }
 
 bool has_result(role::outcome const& o) {
