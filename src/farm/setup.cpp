@@ -148,14 +148,18 @@ void farm_setup::check_choices() const {
         "skel::context&");
   if (auto const n = options.task.team_size.fixed(); n && *n < 1)
     throw usage_error(detail::format("farm: team_size must be at least 1, found {}", *n));
+  check_source();
+  check_schedule();
+}
+
+void farm_setup::check_source() const {
   if (options.task.team_size.is_chosen() && traits.payload())
     throw usage_error("farm: team_size::chosen needs tasks that are known beforehand, but those of " +
                       source() + " are not: use a replicated list, or a function of the task");
   if (options.task.cost && traits.payload())
     throw usage_error("farm: cost needs tasks that are known beforehand, but those of " + source() +
                       " are not: use a replicated list, or let the source give the most costly tasks first");
-  bool const window = wants_window();
-  if (options.task.cost && traits.ordered && window)
+  if (options.task.cost && traits.ordered && wants_window())
     throw usage_error(
         "farm: a window of an ordered sink counts from the first missing task, but with cost that may be the "
         "last one to begin: use no window, or another sink");
@@ -168,6 +172,10 @@ void farm_setup::check_choices() const {
     throw usage_error(
         "farm: a checkpoint holds results, but what a steered source asks for also depends on the tasks that "
         "cannot end before the time limit: use no needs, or no checkpoint");
+}
+
+void farm_setup::check_schedule() const {
+  bool const window = wants_window();
   bool const dealt = policy.start != schedule::start_with::nothing;
   if (traits.payload() && dealt)
     throw usage_error("schedule " + policy.name + " deals tasks beforehand, but " + source() +

@@ -64,6 +64,8 @@ struct farm_setup {
 
  private:
   void check_choices() const;
+  void check_source() const;
+  void check_schedule() const;
   [[nodiscard]] std::string source() const;  // for messages
   [[nodiscard]] bool may_audit() const;
   void check_audit() const;
