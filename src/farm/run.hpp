@@ -9,7 +9,6 @@
 #include "call.hpp"
 #include "farm/role/member.hpp"
 #include "farm/role/root.hpp"
-#include "rank_check.hpp"
 #include "root_results.hpp"
 #include "tasks/unsent.hpp"
 #include "threads.hpp"
