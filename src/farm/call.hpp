@@ -144,7 +144,13 @@ class farm_call : public protocol_run<P> {
   void resize_window() {
     if (sink_.window().limited()) root_role_->resize_window(sink_.window().tasks(stream_.task_bytes()));
   }
-  /// An idle thread's duties between two quanta, without the lock.
+  void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override {
+    if (!is_root() && thread != 0) return;
+    lock.unlock();
+    after_work();
+    lock.lock();
+  }
+  /// A thread's duties between two quanta, without the lock.
   void after_work() {
     drain_sink();
     supply();

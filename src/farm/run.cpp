@@ -130,13 +130,6 @@ bool farm_run::find_work(unsigned thread) {
   return at_work.has_work(thread);
 }
 
-void farm_run::after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) {
-  if (!is_root() && thread != 0) return;
-  lock.unlock();
-  after_work();
-  lock.lock();
-}
-
 // The lock is held on entry and exit, not in between. On the root, results are computed in place unless tasks
 // may run on two ranks, since another rank's result might be stored at the same time.
 void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {

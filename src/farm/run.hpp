@@ -46,7 +46,6 @@ class farm_run final : public farm_call<farm_protocol> {
   // --- compute threads
   [[nodiscard]] bool find_work(unsigned thread) override;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
-  void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void watch_tasks(double t);
   void excuse(double seconds) { threads_at_work_.excuse(seconds); }
   [[nodiscard]] bool paused() const { return root_role_->book().paused; }

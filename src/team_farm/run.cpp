@@ -135,12 +135,6 @@ void team_farm_run::abandon(int because_of, std::string const& text) {
                                 std::make_exception_ptr(lost_rank_error(because_of, text)));
 }
 
-void team_farm_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
-  lock.unlock();
-  after_work();
-  lock.lock();
-}
-
 // Called with the lock held, by whichever thread drives communication. Nothing can interrupt the task, but
 // its skeleton calls end when another rank of the team overruns first.
 void team_farm_run::watch_tasks(double t) {

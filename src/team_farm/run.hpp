@@ -36,7 +36,6 @@ class team_farm_run final : public farm_call<team_protocol> {
   // --- the compute thread
   [[nodiscard]] bool find_work(unsigned thread) override;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
-  void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void enter_team(role::team::run const& job);
   void abandon(int because_of, std::string const& text);
   void watch_tasks(double t);
