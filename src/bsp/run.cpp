@@ -238,7 +238,7 @@ void bsp_run::do_job(role::bsp::compute const& j, unsigned thread, std::unique_l
   if (!engine_.owns_time()) measures_.last().busy += loops_.take_seconds();
   ++measures_[thread].tasks;
   ++supersteps_;
-  span(thread, observe::activity::compute, begin, end, j.step, 1);
+  measures_.span(thread, observe::activity::compute, begin, end, j.step, 1);
   if (over_ || draining_) return;
   if (bad) return fail(*bad);
   if (j.epoch != member_.epoch().number) return;
@@ -269,7 +269,7 @@ void bsp_run::do_job(role::bsp::save const& j, unsigned thread, std::unique_lock
   double const end = now();
   lock.lock();
   measures_[thread].busy += end - begin;
-  span(thread, observe::activity::compute, begin, end, j.step, 0);
+  measures_.span(thread, observe::activity::compute, begin, end, j.step, 0);
   if (over_ || draining_) return;
   if (bad) return fail(*bad);
   if (j.epoch != member_.epoch().number) return tell(member_, &member::saved, j.generation, false);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/overloaded.hpp"
 #include "protocol/attendance.hpp"
 #include "protocol_run.hpp"
 #include "skel/bytes.hpp"
@@ -87,7 +88,6 @@ class census_run final : public protocol_run<census_protocol> {
       text += detail::format("; not in this call: ranks [{}]", detail::join(missing, " "));
     return text + waits_to_stop();
   }
-  [[nodiscard]] bool may_retire_before() const override { return !census_.is_needed; }
   [[nodiscard]] std::vector<statement_of_rank> take_heard() { return std::move(heard_); }
 
  private:
@@ -143,18 +143,21 @@ class census_run final : public protocol_run<census_protocol> {
     return std::move(whole);
   }
   void route(int from, message const& m, transport::packet& with, actions& out) {
-    if (auto const* const call = std::get_if<role::call_message>(&m)) {
-      member_.on(*call, out);
-    } else if (std::holds_alternative<role::opinion>(m)) {
-      if (roll_ && !judged_) said_[from] = std::move(with);
-    } else if (auto const* const h = std::get_if<role::heard>(&m)) {
-      heard_.clear();
-      auto in = with.bytes();
-      for (std::uint64_t i = 0; i < h->statements; ++i) {
-        auto const rank = static_cast<int>(bytes::get_varint(in));
-        heard_.push_back({rank, transport::packet::received(bytes::get_block(in))});
-      }
-    }
+    std::visit(overloaded{
+                   [&](role::call_message const& call) { member_.on(call, out); },
+                   [&](role::opinion const&) {
+                     if (roll_ && !judged_) said_[from] = std::move(with);
+                   },
+                   [&](role::heard const& h) {
+                     heard_.clear();
+                     auto in = with.bytes();
+                     for (std::uint64_t i = 0; i < h.statements; ++i) {
+                       auto const rank = static_cast<int>(bytes::get_varint(in));
+                       heard_.push_back({rank, transport::packet::received(bytes::get_block(in))});
+                     }
+                   },
+               },
+               m);
   }
 
   census const& census_;
@@ -168,7 +171,7 @@ class census_run final : public protocol_run<census_protocol> {
 
 std::vector<statement_of_rank> take_census(context& ctx, census const& c, transport::packet mine) {
   census_run run(ctx, c, std::move(mine));
-  run.execute();
+  run.execute(!c.is_needed);
   return c.all_hear ? run.take_heard() : std::vector<statement_of_rank>{};
 }
 

@@ -19,6 +19,11 @@ void say_state(std::string const& why, run const& of) {
   std::fprintf(stderr, "skel: %s: %s\n", why.c_str(), of.state().c_str());
 }
 
+// If this process was stopped, the others may have gone on without this root.
+void look_for_others(engine& of) {
+  if (of.rank() == 0 && of.wires().detector().was_absent(of.now())) of.driver().progress();
+}
+
 // Removes the run from the engine's table, also if the call ends by an error.
 struct closed_at_end {
   engine& of;
@@ -79,6 +84,7 @@ collective_run::collective_run(context& ctx, call_options const& options, std::s
       compute_threads_(threads_),
       last_moved_(engine_.now()),
       call_(skeleton),
+      memory_(entry_, call_),
       doubts_(entry_, call_, over_),
       end_(engine_, options.stop, options.time_limit_seconds),
       measures_(entry_, threads_,
@@ -91,13 +97,13 @@ collective_run::collective_run(context& ctx, call_options const& options, std::s
     std::ignore = engine_.driver().lock_for_call();  // refuses a call inside a merge before the call exists
 }
 
-report collective_run::execute() {
+report collective_run::execute(bool may_leave) {
   closed_at_end const guard{engine_, entry_.key};
-  open();
+  open(may_leave);
   engine_.helper().with_pool(*this, compute_threads_, [this] { work(0); });
   std::unique_lock lock(engine_.mutex());
   engine_.calls().settle_failures();
-  look_for_others();
+  look_for_others(engine_);
   if (!end_.failed() || end_.failed_everywhere()) engine_.driver().flush(lock, 5.0);
   auto r = measures_.rows(threads_, compute_threads_);
   if (auto const& how = end_.outcome()) {
@@ -106,34 +112,29 @@ report collective_run::execute() {
     r.stopped_early = how->how == role::outcome::status::stopped_early;
   }
   describe(r);
-  if (recalled_ > 0) r.checkpoint.emplace().restored_tasks = recalled_;
+  if (auto const n = memory_.restored_tasks(); n > 0) r.checkpoint.emplace().restored_tasks = n;
   measures_.complete(r);
   measures_.end_trace(lock, end_.failed(), progress_.label());
   engine_.close(entry_.key);
-  if (is_root() && may_remember()) engine_.job.memory->ended(redone());
+  if (is_root()) memory_.ended(redone());
   lock.unlock();
   if (progress_) show_progress(true);
   return end_.result_or_throw(std::move(r));
 }
 
-// If this process was stopped, the others may have gone on without this root.
-void collective_run::look_for_others() {
-  if (engine_.rank() == 0 && engine_.wires().detector().was_absent(now())) engine_.driver().progress();
-}
-
 void collective_run::throw_if_left() {
   std::unique_lock const lock(engine_.mutex());
-  look_for_others();
+  look_for_others(engine_);
   if (engine_.farewell().view_ended()) engine_.farewell().throw_if_peer_failed();
 }
 
-void collective_run::open() {
+void collective_run::open(bool may_leave) {
   auto lock = engine_.driver().lock_for_call();
   bool const nested = engine_.calls().is_nested(entry_.key.context);
-  if (!nested && may_retire_before()) engine_.change_ranks(lock);
+  if (may_leave && !nested) engine_.change_ranks(lock);
   engine_.farewell().throw_if_peer_failed();
   measures_.start();
-  if (may_remember()) std::ignore = in_attempts();  // counts the call
+  memory_.begin();
   end_.set_nested(nested);
   begin(lock);
   engine_.open(entry_.key, *this);
@@ -162,7 +163,7 @@ void collective_run::work(unsigned thread) {
         t.found = begin;
         if (idle_since >= 0) {
           t.idle += begin - idle_since;
-          span(thread, observe::activity::idle, idle_since, begin, 0, 0);
+          measures_.span(thread, observe::activity::idle, idle_since, begin, 0, 0);
           idle_since = -1;
           if (thread == 0) engine_.helper().rest(false);
         }
@@ -183,32 +184,6 @@ void collective_run::work(unsigned thread) {
   if (thread == 0) engine_.helper().rest(false);
   if (idle_since >= 0) t.idle += now() - idle_since;
   idle_since = -1;
-}
-
-// --- for another attempt
-
-remembered_results::call collective_run::in_attempts() {
-  if (!in_attempts_) in_attempts_ = engine_.job.memory->begins(call_.hash());
-  return *in_attempts_;
-}
-
-bool collective_run::remembers_value(std::size_t bytes) const {
-  bool const may_need =
-      !is_root() || engine_.wires().carrier().spares() > 0;  // without, it ends with the root
-  return may_need && may_remember() && remembered_results::pays(bytes, now() - measures_.began());
-}
-
-void collective_run::remember_value(std::uint64_t tasks, std::span<std::byte const> value) {
-  if (remembers_value(value.size()) && remembered_value() == nullptr)
-    engine_.job.memory->add(in_attempts(), {{0, tasks, 1}}, value);
-  std::ignore = remembered_value();
-}
-
-remembered_results::piece const* collective_run::remembered_value() {
-  if (!may_remember()) return nullptr;
-  auto const found = engine_.job.memory->of(in_attempts());
-  keeps_value_ = !found.empty();
-  return found.empty() ? nullptr : found.front();
 }
 
 void collective_run::show_progress(bool last) {
@@ -268,8 +243,8 @@ void collective_run::on_message(int wire_from, std::span<std::byte const> body, 
   auto const size = body.size();
   try {
     receive(from, body, whole);
-    span(threads_, observe::activity::receive, begin, measures_.span_begin(),
-         static_cast<std::uint64_t>(from), size);
+    measures_.span(threads_, observe::activity::receive, begin, measures_.span_begin(),
+                   static_cast<std::uint64_t>(from), size);
   } catch (protocol_error const& e) {  // probably from another call, or misread as part of one
     doubts_.cannot_read(from, detail::format("message from rank {}: {}", from, e.what()));
   }

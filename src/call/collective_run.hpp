@@ -17,9 +17,9 @@
 #include <utility>
 
 #include "call_description.hpp"
+#include "call_memory.hpp"
 #include "end.hpp"
 #include "engine/engine.hpp"
-#include "engine/remembered_results.hpp"
 #include "engine/run.hpp"
 #include "entry.hpp"
 #include "measures.hpp"
@@ -159,7 +159,7 @@ struct call_options {
 template <class Options>
 [[nodiscard]] call_options call_options_of(Options const& o, std::string const& name) {
   if (o.time_limit_seconds) require_seconds(name, "time_limit_seconds", *o.time_limit_seconds);
-  return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds, true};
+  return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds};
 }
 
 /// Enters the run into the engine's table, lets the compute threads work and drives communication
@@ -168,8 +168,8 @@ template <class Options>
 class collective_run : public run {
  public:
   /// Called by the caller's thread. Returns the report or throws as docs/reference/failure-contract.md
-  /// states.
-  report execute();
+  /// states. `may_leave`: a rank that is to leave the job does so before the call.
+  report execute(bool may_leave = true);
   /// After a last checkpoint, which may have taken long: throws if the others have gone on without this root.
   void throw_if_left();
 
@@ -182,9 +182,8 @@ class collective_run : public run {
   void on_failure(std::exception_ptr const& why, bool everywhere) final;
   [[nodiscard]] described_call* described() final { return &doubts_; }
   /// All of it, unless its value is remembered. A call of a team is part of a task.
-  [[nodiscard]] double redone() const override {
-    bool const own = context_access::is_observed(entry_.ctx);
-    return !own || keeps_value_ ? 0 : now() - measures_.began();
+  [[nodiscard]] double redone() override {
+    return !memory_ || memory_.value() != nullptr ? 0 : now() - measures_.began();
   }
   void work(unsigned thread) final;
 
@@ -211,8 +210,6 @@ class collective_run : public run {
   virtual void rest(std::unique_lock<std::mutex>& lock, double seconds) {
     engine_.driver().rest(lock, seconds);
   }
-  /// Whether a rank that is to leave the job does so before the call.
-  [[nodiscard]] virtual bool may_retire_before() const { return true; }
   /// The whole run must end early. Called once.
   virtual void please_stop() = 0;
   /// On the root: the run fails on all ranks.
@@ -236,47 +233,26 @@ class collective_run : public run {
   /// Ends the job if the run has made no progress for too long.
   void watch(double t);
   void show_progress(bool last);
-  /// The call has this value on all ranks of the job. Keeps a copy for another attempt, unless the call took
-  /// so little time that it may as well run again. `tasks`: of which it is the value.
-  void remember_value(std::uint64_t tasks, std::span<std::byte const> value);
-  /// Whether remember_value() would keep that many bytes.
-  [[nodiscard]] bool remembers_value(std::size_t bytes) const;
-  /// The identity of this call in all attempts; see remembered_results. Only if the job remembers, and not
-  /// for calls of teams and beside others.
-  [[nodiscard]] remembered_results::call in_attempts();
-  /// What this rank remembers of the same call in an earlier attempt, or null.
-  [[nodiscard]] remembered_results::piece const* remembered_value();
-  void span(unsigned thread, observe::activity what, double begin, double end, std::uint64_t first,
-            std::uint64_t count) {
-    measures_.span(thread, what, begin, end, first, count);
-  }
 
+  static constexpr int root_ = 0;
   engine& engine_;
   call_entry entry_;
   int rank_;
-  int root_ = 0;
   unsigned threads_;
   unsigned compute_threads_;  // those that take work; fewer than threads_ if the work has threads of its own
   std::atomic<bool> over_{false};      // the run has ended or failed here
   std::atomic<bool> draining_{false};  // results of tasks no longer matter
   double last_moved_;                  // time of the latest progress, for the watchdog
-  std::uint64_t recalled_ = 0;         // tasks of the remembered value with which the call ends
   call_description call_;
+  call_memory memory_;
   call_doubts doubts_;
   call_end end_;
   call_measures measures_;
   call_progress progress_;
   work_wait waiting_;
-  std::optional<remembered_results::call> in_attempts_;
 
  private:
-  void open();
-  void look_for_others();
-  [[nodiscard]] bool may_remember() const {
-    return engine_.job.memory && context_access::is_observed(entry_.ctx);
-  }
-
-  bool keeps_value_ = false;  // another attempt will have it
+  void open(bool may_leave);
 };
 
 }  // namespace skel::detail

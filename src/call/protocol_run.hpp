@@ -278,8 +278,8 @@ void protocol_run<P>::send(int to, message&& m) {
   body.prepend(head_);
   auto const size = body.size();
   engine_.calls().send(entry_.ranks.to_wire(to), entry_.key, std::move(body));
-  span(threads_, observe::activity::send, begin, measures_.span_begin(), static_cast<std::uint64_t>(to),
-       size);
+  measures_.span(threads_, observe::activity::send, begin, measures_.span_begin(),
+                 static_cast<std::uint64_t>(to), size);
 }
 
 template <class P>

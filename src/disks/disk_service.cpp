@@ -23,20 +23,13 @@ host_info with_memory(host_info host, storage::file_system& memory) {
 disk_service::disk_service(int rank, std::vector<int> ranks, int ranks_of_job, host_info host,
                            std::shared_ptr<kept_disks> kept, bool reachable, std::function<void()> wake)
     : rank_(rank),
-      ranks_of_job_(ranks_of_job),
-      ranks_(std::move(ranks)),
+      ranks_(std::move(ranks), ranks_of_job),
       kept_(std::move(kept)),
       host_(with_memory(std::move(host), kept_->memory)),
       reachable_(reachable),
       outbox_(std::move(wake)),
-      lost_(ranks_.empty() ? static_cast<std::size_t>(ranks_of_job) : ranks_.size()),
+      lost_(static_cast<std::size_t>(ranks_.left())),
       server_(host_, outbox_) {}
-
-std::optional<int> disk_service::rank_of(int in_job) const {
-  if (ranks_.empty()) return in_job;
-  auto const at = std::ranges::find(ranks_, in_job);
-  return at != ranks_.end() ? std::optional(static_cast<int>(at - ranks_.begin())) : std::nullopt;
-}
 
 // --- the requesting side
 
@@ -49,9 +42,7 @@ disk_service::ticket disk_service::ask(int rank, disk_request const& r) {
   ticket t = 0;
   {
     std::lock_guard const held(mutex_);
-    t = ++tickets_;
-    asked_[t] = {.to = rank, .answer = {}, .given_up = hopeless(rank)};
-    ++unanswered_;
+    t = asked_.ask(rank, hopeless(rank));
     send(rank, t, r);
   }
   outbox_.wake();
@@ -69,7 +60,7 @@ void disk_service::tell(int rank, disk_request const& r) {
 void disk_service::tell_all(bool begins) {
   {
     std::lock_guard const held(mutex_);
-    for (int r = 0; r < static_cast<int>(lost_.size()); ++r)
+    for (int r = 0; r < ranks_.left(); ++r)
       if (r != rank_) outbox_.post(r, encode_use(begins));  // a suspected rank may receive it later
   }
   outbox_.wake();
@@ -85,17 +76,16 @@ bool disk_service::hopeless(int rank) const {
 
 disk_answer disk_service::wait(ticket t) {
   std::unique_lock held(mutex_);
-  auto const& sent = asked_.at(t);
+  auto const& sent = asked_.of(t);
   while (!sent.answer && !sent.given_up && !hopeless(sent.to)) changed_.wait_for(held, look_again);
-  auto [to, answer, given_up] = std::move(asked_.extract(t).mapped());
-  --unanswered_;
-  if (!answer) throw error(detail::format("rank {} is lost", in_job(to)));
-  return std::move(*answer);
+  auto taken = asked_.take(t);
+  if (!taken->answer) throw error(detail::format("rank {} is lost", ranks_.in_job(taken->to)));
+  return std::move(*taken->answer);
 }
 
 void disk_service::forget(ticket t) {
   std::lock_guard const held(mutex_);
-  if (asked_.erase(t) > 0) --unanswered_;
+  asked_.take(t);
 }
 
 bool disk_service::lost(int rank) const {
@@ -116,17 +106,17 @@ void disk_service::on_message(int from, transport::packet message) {
   switch (kind_of(body)) {
     case disk_message::answer: {
       auto [t, a] = decode_answer(std::move(message));
-      if (auto const at = asked_.find(t); at != asked_.end()) at->second.answer = std::move(a);
+      asked_.answered(t, std::move(a));
       break;
     }
     case disk_message::request:
       server_.take(from, std::move(message));
       break;
     case disk_message::begins:
-      use(from, 1);
+      users_.use(from, 1);
       break;
     case disk_message::ends:
-      use(from, -1);
+      users_.use(from, -1);
   }
   held.unlock();
   changed_.notify_all();
@@ -148,23 +138,15 @@ std::vector<transport::packet> disk_service::on_note(int from, std::span<std::by
   return answer;
 }
 
-// A rank that was declared dead and returned has already ended all of its uses.
-void disk_service::use(int from, int stores) {
-  auto& n = stores_of_[from];
-  stores = std::max(stores, -n);
-  n += stores;
-  users_ += stores;
-}
-
 void disk_service::set_lost(int rank, bool lost) {
   std::unique_lock held(mutex_);
   if (lost && !lost_[static_cast<std::size_t>(rank)]) server_.close_files_of(rank);
   lost_[static_cast<std::size_t>(rank)] = lost;
   if (lost) {
     ++losses_;
-    for (auto& [t, asked] : asked_) asked.given_up = asked.given_up || hopeless(asked.to);
-    for (auto const& [r, stores] : stores_of_)
-      if (hopeless(r)) use(r, -stores);
+    auto const given_up = [this](int r) { return hopeless(r); };
+    asked_.give_up(given_up);
+    users_.end(given_up);
   }
   held.unlock();
   changed_.notify_all();

@@ -1,6 +1,7 @@
 // Carries requests and answers between the ranks' disks and the engine.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,6 +14,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "disk_host.hpp"
@@ -21,6 +23,87 @@
 #include "kept_disks.hpp"
 
 namespace skel::detail {
+
+/// The ranks that are left of a job, and their numbers in it.
+class job_ranks {
+ public:
+  /// `numbers`: of each rank that is left; empty: all are, in their order.
+  job_ranks(std::vector<int> numbers, int all) : numbers_(std::move(numbers)), all_(all) {}
+  [[nodiscard]] int all() const { return all_; }
+  [[nodiscard]] int left() const { return numbers_.empty() ? all_ : static_cast<int>(numbers_.size()); }
+  [[nodiscard]] int in_job(int rank) const {
+    return numbers_.empty() ? rank : numbers_[static_cast<std::size_t>(rank)];
+  }
+  /// The rank with this number in the job; empty: it was lost in an earlier attempt.
+  [[nodiscard]] std::optional<int> rank_of(int in_job) const {
+    if (numbers_.empty()) return in_job;
+    auto const at = std::ranges::find(numbers_, in_job);
+    return at != numbers_.end() ? std::optional(static_cast<int>(at - numbers_.begin())) : std::nullopt;
+  }
+
+ private:
+  std::vector<int> numbers_;
+  int all_;
+};
+
+/// The requests of this rank that wait for an answer. Requires the service's lock, except for any().
+class disk_questions {
+ public:
+  using ticket = std::uint64_t;
+  struct question {
+    int to = 0;
+    std::optional<disk_answer> answer{};
+    bool given_up = false;  // its rank was lost, if only for a while: it may not have been sent
+  };
+  [[nodiscard]] ticket ask(int to, bool given_up) {
+    ++waiting_;
+    asked_[++tickets_] = {to, {}, given_up};
+    return tickets_;
+  }
+  [[nodiscard]] question const& of(ticket t) const { return asked_.at(t); }
+  void answered(ticket t, disk_answer a) {
+    if (auto const at = asked_.find(t); at != asked_.end()) at->second.answer = std::move(a);
+  }
+  template <class Hopeless>
+  void give_up(Hopeless const& hopeless) {
+    for (auto& [t, asked] : asked_) asked.given_up = asked.given_up || hopeless(asked.to);
+  }
+  std::optional<question> take(ticket t) {
+    auto const at = asked_.extract(t);
+    if (!at) return std::nullopt;
+    --waiting_;
+    return std::move(at.mapped());
+  }
+  [[nodiscard]] bool any() const { return waiting_ > 0; }
+
+ private:
+  std::map<ticket, question> asked_;
+  ticket tickets_ = 0;
+  std::atomic<int> waiting_{0};
+};
+
+/// The other ranks that use stores here. Requires the service's lock, except for any().
+class store_users {
+ public:
+  /// A rank that was declared dead and returned has already ended all of its uses.
+  void use(int from, int stores) {
+    auto& n = stores_of_[from];
+    stores = std::max(stores, -n);
+    n += stores;
+    all_ += stores;
+  }
+  /// Ends the uses of ranks for which this is true.
+  template <class Hopeless>
+  void end(Hopeless const& hopeless) {
+    for (auto const& [rank, stores] : stores_of_)
+      if (hopeless(rank)) use(rank, -stores);
+  }
+  [[nodiscard]] bool any() const { return all_ > 0; }
+
+ private:
+  std::map<int, int> stores_of_;  // number of stores of each rank
+  std::atomic<int> all_{0};
+};
 
 /// One per engine. wait() blocks until the answer arrives or the rank is lost, so the caller must not hold
 /// the engine's lock.
@@ -33,19 +116,12 @@ class disk_service {
                std::shared_ptr<kept_disks> kept, bool reachable, std::function<void()> wake);
 
   [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return static_cast<int>(lost_.size()); }
-  [[nodiscard]] int ranks_of_job() const { return ranks_of_job_; }
-  [[nodiscard]] int in_job(int rank) const {
-    return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)];
-  }
-  /// The rank with this number in the job; empty: it was lost in an earlier attempt.
-  [[nodiscard]] std::optional<int> rank_of(int in_job) const;
+  [[nodiscard]] job_ranks const& ranks() const { return ranks_; }
   [[nodiscard]] host_info const& own() const { return host_; }
-  [[nodiscard]] std::string const& host() const { return host_.name; }
   [[nodiscard]] bool reachable() const { return reachable_; }
 
   // --- from any thread, without the engine's lock ---
-  using ticket = std::uint64_t;
+  using ticket = disk_questions::ticket;
   [[nodiscard]] ticket ask(int rank, disk_request const& r);
   /// Throws skel::error if the rank is lost before it answers.
   [[nodiscard]] disk_answer wait(ticket t);
@@ -74,10 +150,10 @@ class disk_service {
   static void release_claims();
   /// Whether messages are waiting, or may be at any moment.
   [[nodiscard]] bool busy() const {
-    return !outbox_.empty() || unanswered_ > 0 || server_.busy() || users_ > 0;
+    return !outbox_.empty() || asked_.any() || server_.busy() || users_.any();
   }
   /// Whether another rank uses a store on this rank.
-  [[nodiscard]] bool used() const { return users_ > 0; }
+  [[nodiscard]] bool used() const { return users_.any(); }
 
   // --- the engine, with its lock ---
   void on_message(int from, transport::packet message);
@@ -92,34 +168,25 @@ class disk_service {
 
  private:
   using clock = std::chrono::steady_clock;
-  struct question {
-    int to = 0;
-    std::optional<disk_answer> answer{};
-    bool given_up = false;  // its rank was lost, if only for a while: it may not have been sent
-  };
   void send(int rank, std::uint64_t number, disk_request const& r);
   void tell_all(bool begins);
-  void use(int from, int stores);
   [[nodiscard]] bool hopeless(int rank) const;
 
-  int rank_, ranks_of_job_;
-  std::vector<int> ranks_;
+  int rank_;
+  job_ranks ranks_;
   std::shared_ptr<kept_disks> kept_;
   host_info host_;
   bool reachable_;
   disk_outbox outbox_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<ticket, question> asked_;
-  ticket tickets_ = 0;
+  disk_questions asked_;
   std::atomic<std::uint64_t> files_{0}, losses_{0};
   std::vector<bool> lost_;
-  std::set<int> answered_;        // ranks
-  std::map<int, int> stores_of_;  // number of stores that each other rank uses here
-  std::atomic<int> users_{0};     // their sum
+  std::set<int> answered_;  // ranks
+  store_users users_;
   std::optional<clock::time_point> failed_since_;
-  std::atomic<int> unanswered_{0};  // questions
-  disk_server server_;              // its thread posts to the outbox, so it ends first
+  disk_server server_;  // its thread posts to the outbox, so it ends first
 };
 
 }  // namespace skel::detail

@@ -25,7 +25,7 @@ rank_files::place rank_files::find(std::string const& path) const {
 bool rank_files::here(place const& p) const {
   if (!p.disk) return true;
   if (p.disk->directory.starts_with(memory_disk)) return p.disk->ranks.front() == service_.rank();
-  return p.disk->host == service_.host();
+  return p.disk->host == service_.own().name;
 }
 
 bool rank_files::lost(rank_disk const& d) const {
@@ -35,7 +35,7 @@ bool rank_files::lost(rank_disk const& d) const {
 int rank_files::server_of(rank_disk const& d) const {
   for (int const r : d.ranks)
     if (!service_.lost(r)) return r;
-  throw error(detail::format("{}: rank {} is lost", d.name(), service_.in_job(d.ranks.front())));
+  throw error(detail::format("{}: rank {} is lost", d.name(), service_.ranks().in_job(d.ranks.front())));
 }
 
 // The host is part of the errors of its own disk, too.
@@ -156,8 +156,8 @@ rank_files::~rank_files() {
 }
 
 void rank_files::begin_use(std::string const& pattern) {
-  static_cast<void>(expand_disk(pattern, service_.host(), service_.own().rank));
-  if (service_.size() == 1 || uses_) return;
+  static_cast<void>(expand_disk(pattern, service_.own().name, service_.own().rank));
+  if (service_.ranks().left() == 1 || uses_) return;
   if (!service_.reachable())
     throw usage_error(
         detail::format("{}: ranks reach each other's disks only if MPI was initialised with "
@@ -170,7 +170,7 @@ void rank_files::begin_use(std::string const& pattern) {
 std::vector<rank_disk> rank_files::add(std::string const& pattern, std::optional<int> only) {
   begin_use(pattern);
   disk_request const question{.what = disk_call::describe, .path = pattern};
-  int const first = only.value_or(0), end = only ? first + 1 : service_.size();
+  int const first = only.value_or(0), end = only ? first + 1 : service_.ranks().left();
   std::vector<disk_service::ticket> asked;
   for (int r = first; r < end; ++r) asked.push_back(r == service_.rank() ? 0 : service_.ask(r, question));
   std::vector<rank_disk> found;
@@ -239,7 +239,7 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
   auto files = std::make_unique<rank_files>(of);
   std::vector<disk_name> gone;  // disks of ranks that are lost
   auto const add = [&](std::string const& named, bool remote) {
-    auto const disk = disk_named(named, of.ranks_of_job());
+    auto const disk = disk_named(named, of.ranks().all());
     if (!disk) {
       s.places.push_back({named, {}, remote});
       return;
@@ -250,7 +250,7 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
     auto const& cluster = disk->cluster;
     if (cluster && cluster->empty()) refuse("missing cluster, expected ranks:DIR@CLUSTER");
     if (cluster && remote) refuse("remote directories have no cluster, expected ranks:DIR");
-    auto const only = disk->rank ? of.rank_of(*disk->rank) : std::nullopt;
+    auto const only = disk->rank ? of.ranks().rank_of(*disk->rank) : std::nullopt;
     std::vector<rank_disk> found;
     if (only || !disk->rank) found = files->add(disk->pattern, only);
     if (disk->rank && found.empty()) {
@@ -262,9 +262,10 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
       some_cluster = some_cluster || !d.cluster.empty();
       s.places.push_back({d.name(), d.host, remote || (cluster && *cluster != d.cluster)});
     }
-    s.home = of.host();
+    s.home = of.own().name;
     if (!cluster) return;
-    if (!some_cluster && of.size() == of.ranks_of_job()) refuse("no rank has a cluster, set SKEL_CLUSTER");
+    if (!some_cluster && of.ranks().left() == of.ranks().all())
+      refuse("no rank has a cluster, set SKEL_CLUSTER");
     of_cluster = named;
   };
   for (auto const& d : options.store) add(d, false);
@@ -272,10 +273,10 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
   if (s.places.empty() && !gone.empty()) {
     for (auto const& d : files->add(gone[0].pattern, 0)) s.places.push_back({d.name(), d.host, false});
     if (s.places.empty()) throw lost_rank_error(0, "lost the root (rank 0)");
-    s.home = of.host();
+    s.home = of.own().name;
     s.warning =
         detail::format("rank {} is lost, and with its disk all checkpoints: rank {} stores the next ones",
-                       *gone[0].rank, of.in_job(0));
+                       *gone[0].rank, of.ranks().in_job(0));
   }
   auto const elsewhere =
       static_cast<std::size_t>(std::ranges::count(s.places, true, &storage::place::remote));

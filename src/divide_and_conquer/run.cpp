@@ -37,8 +37,7 @@ namespace detail {
 using role::call_message;
 using role::divide_message;
 using role::rank_span;
-namespace act = role::divide_act;
-namespace say = role::divide_say;
+namespace divide = role::divide;
 
 divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
                        divide_and_conquer_options const& options)
@@ -70,9 +69,9 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
 }
 
 void divide_run::begin(std::unique_lock<std::mutex>& lock) {
-  if (auto const* const before = remembered_value()) {
+  if (auto const* const before = memory_.value()) {
     cargo whole{nullptr, transport::packet::received(before->bytes)};
-    recalled_ = count_tasks(before->ranges);
+    memory_.use(*before);
     auto list = empty_list();
     member_.begin_solved(list);
     return perform(list, &whole);
@@ -114,40 +113,40 @@ solution_ptr divide_run::take_solution() {
 void divide_run::remember(held_solution const& s) {
   std::lock_guard const lock(engine_.mutex());
   // Unless it has come as bytes, it is about twice as large as the half that this rank has sent.
-  if (!remembers_value(s.packed ? s.packed->size() : 2 * bytes_sent_)) return;
+  if (!memory_.keeps_value(s.packed ? s.packed->size() : 2 * bytes_sent_)) return;
   transport::packet body;
   if (!s.packed && thrown_by([&] { work_.pack(*s.object, body.body()); })) return;
-  remember_value(1, (s.packed ? *s.packed : body).bytes());
+  memory_.keep_value(1, (s.packed ? *s.packed : body).bytes());
 }
 
 // --- actions
 
-void divide_run::act(act::divide const& a, cargo* /*with*/) {
+void divide_run::act(divide::divide const& a, cargo* /*with*/) {
   jobs_.add(divide_job::kind::divide, a.group, problems_.at(a.group));
   wake_others();
 }
 
-void divide_run::act(act::solve const& a, cargo* /*with*/) {
+void divide_run::act(divide::solve const& a, cargo* /*with*/) {
   jobs_.add(divide_job::kind::solve, a.group, problems_.at(a.group));
   wake_others();
 }
 
-void divide_run::act(act::combine const& a, cargo* /*with*/) {
+void divide_run::act(divide::combine const& a, cargo* /*with*/) {
   jobs_.add_combine(a.group, std::move(solutions_.extract(a.group.left()).mapped()),
                     std::move(solutions_.extract(a.group.right()).mapped()));
   wake_others();
 }
 
-void divide_run::act(act::keep_problem const& a, cargo* with) {
+void divide_run::act(divide::keep_problem const& a, cargo* with) {
   problems_[a.group] = {nullptr, std::make_shared<transport::packet const>(std::move(*with->packed))};
 }
 
-void divide_run::act(act::keep_solution const& a, cargo* with) {
+void divide_run::act(divide::keep_solution const& a, cargo* with) {
   std::erase_if(solutions_, [&](auto const& x) { return a.group.contains(x.first); });
   solutions_[a.group] = std::move(*with);
 }
 
-void divide_run::act(act::blame const& a, cargo* /*with*/) {
+void divide_run::act(divide::blame const& a, cargo* /*with*/) {
   if (roll_->stopping()) return;
   auto const text =
       detail::format("the problem of {} was running on each of the lost ranks {}{}", named(a.work.group),
@@ -162,8 +161,8 @@ void divide_run::act(act::blame const& a, cargo* /*with*/) {
 
 transport::packet divide_run::pack(int to, divide_message& m) {
   transport::packet body;
-  std::visit(overloaded{[&](say::problem const& p) { jobs_.pack(problems_.at(p.group), body); },
-                        [&](say::solution const& s) { jobs_.pack(solutions_.at(s.group), body); },
+  std::visit(overloaded{[&](divide::problem const& p) { jobs_.pack(problems_.at(p.group), body); },
+                        [&](divide::solution const& s) { jobs_.pack(solutions_.at(s.group), body); },
                         [&](call_message const& call) {
                           auto const* const f = std::get_if<role::finish>(&call);
                           bool const done = f != nullptr && f->how.how == role::outcome::status::done;
@@ -180,7 +179,7 @@ held_solution divide_run::unpack(int /*from*/, divide_message& m, std::span<std:
                                  transport::packet& whole) {
   last_moved_ = now();
   whole.drop_front(whole.size() - body.size());
-  if (auto const* const s = std::get_if<say::solution>(&m);
+  if (auto const* const s = std::get_if<divide::solution>(&m);
       s != nullptr && role::is_group(everybody(), s->group) && !s->group.contains(rank_))
     phases_.received(level(s->group) - 1, now());
   if (as_call<role::finish>(m) != nullptr && !body.empty() && !solutions_.contains(everybody())) {
@@ -240,7 +239,8 @@ void divide_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& clock = measures_[thread];
   clock.busy += d.end - d.begin;
   clock.tasks += j.what == divide_job::kind::solve && !d.halves ? 1 : 0;
-  span(thread, observe::activity::compute, d.begin, d.end, static_cast<std::uint64_t>(j.of->group.first), 1);
+  measures_.span(thread, observe::activity::compute, d.begin, d.end,
+                 static_cast<std::uint64_t>(j.of->group.first), 1);
   last_moved_ = d.end;
   if (draining_)
     check_quiet();

@@ -21,7 +21,7 @@ struct divide_protocol {
   using run = divide_run;
   using message = role::divide_message;
   using action = role::divide_action;
-  using send = role::divide_act::send;
+  using send = role::divide::send;
   using member = role::divide_member;
   using root_role = role::divide_root;
   using cargo = held_solution;  // a packed problem or solution, or the solution of a job
@@ -53,12 +53,12 @@ class divide_run final : public protocol_run<divide_protocol> {
   void drained(bool /*early*/) { jobs_.clear(); }
   void fail(std::string text) { tell(member_, &member::failed, calls_, std::move(text)); }
 
-  void act(role::divide_act::divide const& a, cargo* with);
-  void act(role::divide_act::solve const& a, cargo* with);
-  void act(role::divide_act::combine const& a, cargo* with);
-  void act(role::divide_act::keep_problem const& a, cargo* with);
-  void act(role::divide_act::keep_solution const& a, cargo* with);
-  void act(role::divide_act::blame const& a, cargo* with);
+  void act(role::divide::divide const& a, cargo* with);
+  void act(role::divide::solve const& a, cargo* with);
+  void act(role::divide::combine const& a, cargo* with);
+  void act(role::divide::keep_problem const& a, cargo* with);
+  void act(role::divide::keep_solution const& a, cargo* with);
+  void act(role::divide::blame const& a, cargo* with);
 
   // --- compute threads
   [[nodiscard]] bool find_work(unsigned thread) override;

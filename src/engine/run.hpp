@@ -43,7 +43,7 @@ class run {
   /// rank leaves when the call has ended.
   virtual bool vacate(bool /*leaves*/) { return false; }
   /// On the root: seconds of this call's work so far that the body, begun again, would do again.
-  [[nodiscard]] virtual double redone() const { return 0; }
+  [[nodiscard]] virtual double redone() { return 0; }
   /// Runs on a pool thread. Returns when the run has ended.
   virtual void work(unsigned thread) = 0;
   /// Called by the helper without the lock while all compute threads are busy (the sink's backlog).

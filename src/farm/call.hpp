@@ -25,7 +25,7 @@ namespace skel::detail {
 /// - `paused()`: on the root: no more tasks are wanted;
 /// - `excuse(seconds)`: the process was stopped, for which no task is to blame;
 /// - `before_sink()`, without the lock, and `after_sink()`: around results that go to the sink;
-/// - `name()`, `member_state()`, `root_state()`: for state();
+/// - `name()`, `states()`: for state();
 /// - `count()`: on the root, sets the counts of the roll call.
 template <class P>
 class farm_call : public protocol_run<P> {
@@ -42,8 +42,9 @@ class farm_call : public protocol_run<P> {
 
  protected:
   friend base;
-  using base::call_, base::draining_, base::end_, base::engine_, base::entry_, base::last_moved_, base::over_,
-      base::progress_, base::rank_, base::root_, base::root_role_, base::roll_, base::threads_;
+  using base::call_, base::draining_, base::end_, base::engine_, base::entry_, base::last_moved_,
+      base::measures_, base::memory_, base::over_, base::progress_, base::rank_, base::root_,
+      base::root_role_, base::roll_, base::threads_;
   using base::call_roll, base::call_roll_now, base::check_stop, base::is_root, base::now, base::self,
       base::show_progress, base::tell;
   using typename base::actions;
@@ -59,9 +60,13 @@ class farm_call : public protocol_run<P> {
         stream_(work.feed(), ctx.is_root(), setup_.options.results.window, setup_.window_bytes) {
     setup_.describe(call_, work, engine_.options().check.inputs);
     if (!setup_.traits.ordered) restored_ = count_tasks(sink_.restored_tasks());
-    if (!computes_) base::measures_.only_serves();
+    if (!computes_) measures_.only_serves();
     base::hears_after_end_ = true;
   }
+
+  struct role_states {
+    std::string member, root;
+  };
 
   // --- of protocol_run
   /// For unpack(): a message of another rank has come.
@@ -139,7 +144,13 @@ class farm_call : public protocol_run<P> {
   void resize_window() {
     if (sink_.window().limited()) root_role_->resize_window(sink_.window().tasks(stream_.task_bytes()));
   }
-  /// An idle thread's duties between two quanta, without the lock.
+  void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override {
+    if (!is_root() && thread != 0) return;
+    lock.unlock();
+    after_work();
+    lock.lock();
+  }
+  /// A thread's duties between two quanta, without the lock.
   void after_work() {
     drain_sink();
     supply();
@@ -207,7 +218,7 @@ void farm_call<P>::supply() {
 template <class P>
 void farm_call<P>::cancel() {
   for (task_id const id : stream_.book()->take_cancelled()) {
-    if (root_role_->has_result(id)) continue;  // the sink drops it
+    if (root_role_->tasks().recorded().contains(id)) continue;  // the sink drops it
     tell(*root_role_, &root_role::cancel, id);
     if (setup_.traits.ordered) sink_.push_left_out(id, {});
   }
@@ -220,7 +231,7 @@ void farm_call<P>::watch_source(double t) {
   constexpr double patience = 10;
   double const since = source_since_;
   if (since == 0 || over_ || source_blamed_ || t - std::max(since, last_moved_) < patience) return;
-  auto const made = stream_.supplied(), done = std::min(made, root_role_->recorded());
+  auto const made = stream_.supplied(), done = std::min(made, root_role_->tasks().recorded().count());
   auto const stuck = setup_.size == 1 && threads_ == 1 ? made - done : 0;
   auto const waiting = work_.feed()->pulled_now() + stuck;
   if (waiting == 0) return;  // perhaps for input
@@ -250,8 +261,8 @@ void farm_call<P>::drain_sink() {
       },
       [this] { engine_.helper().rest(false); },  // it may take its time
       [this, before = sink_.sunk()](auto const& progress, double begin, task_id first) mutable {
-        base::span(threads_ + 1, observe::activity::sink, begin, now(), work_.task_at(first),
-                   progress.sunk - before);
+        measures_.span(threads_ + 1, observe::activity::sink, begin, now(), work_.task_at(first),
+                       progress.sunk - before);
         before = progress.sunk;
         auto list = base::empty_list();
         using status = role::outcome::status;
@@ -291,14 +302,15 @@ void farm_call<P>::describe(report& r) const {
 
 template <class P>
 std::string farm_call<P>::state() const {
+  auto const roles = self().states();
   auto text = detail::format("rank {}: farm {} (context {}, {}): {}", rank_, entry_.key.number,
-                             entry_.key.context, self().name(), self().member_state());
+                             entry_.key.context, self().name(), roles.member);
   if (!root_role_) {
     if (!heard_.contains(root_)) text += "; nothing heard from the root in this call";
     return text;
   }
-  text += detail::format("; root: {}, {} recorded, {} in the sink, {} in the pool", self().root_state(),
-                         root_role_->recorded(), sink_.sunk(), root_role_->pooled());
+  text += detail::format("; root: {}, {} recorded, {} in the sink, {} in the pool", roles.root,
+                         root_role_->tasks().recorded().count(), sink_.sunk(), root_role_->pooled());
   if (double const since = source_since_; since > 0)
     text += detail::format(", inside its source for {:.0f} s", now() - since);
   if (roll_->stopping())

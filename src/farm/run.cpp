@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/overloaded.hpp"
 #include "call/quantum.hpp"
 #include "call/user_code.hpp"
 #include "engine/context_access.hpp"
 #include "engine/exit_status.hpp"
-#include "engine/remembered_results.hpp"
 #include "protocol/deal.hpp"
 
 namespace skel::detail {
@@ -23,11 +23,8 @@ namespace {
 
 // Whether a message shows progress, for the watchdog. Repetitions by impatient roles do not.
 bool moves_the_run(farm_message const& m) {
-  auto const* const call = std::get_if<call_message>(&m);
-  if (call == nullptr)
-    return std::holds_alternative<role::farm::results>(m) ||
-           std::holds_alternative<role::farm::task_failed>(m) || !given_tasks(m).empty();
-  return std::holds_alternative<role::failed>(*call) || std::holds_alternative<role::finish>(*call);
+  return holds_any<role::farm::results, role::farm::task_failed, role::failed, role::finish>(m) ||
+         !given_tasks(m).empty();
 }
 
 }  // namespace
@@ -35,8 +32,7 @@ bool moves_the_run(farm_message const& m) {
 farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options,
                    std::vector<role::task_room> rooms)
     : farm_call(ctx, work, std::move(policy), options),
-      keeps_all_(is_root() && setup_.remembers && engine_.job.memory &&
-                 engine_.wires().carrier().spares() > 0),
+      keeps_all_(is_root() && setup_.remembers && memory_ && engine_.wires().carrier().spares() > 0),
       in_place_(ctx.is_root() && setup_.traits.in_place && setup_.options.audit == 0 && !keeps_all_),
       unsent_(work, setup_.traits.merged, engine_),
       results_(work, engine_, sink_, is_root() && setup_.options.audit > 0),
@@ -55,9 +51,9 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   roll_.emplace(all_ranks(), call_.hash());
   if (setup_.checks_ranks(engine_.options().check.tasks)) rank_check_.emplace(work);
   auto config = setup_.root_config(call_.hash(), in_place_, sink_.restored_tasks());
-  if (setup_.recalls && engine_.job.memory)
-    for (auto& r : engine_.job.memory->ran_on_roots(in_attempts()))
-      config.former_roots.push_back({-1 - r.rank_in_job, std::move(r.running), r.from_outside});
+  if (setup_.recalls && memory_)
+    for (auto& r : memory_.ran_on_roots())
+      config.losses.former_roots.push_back({-1 - r.rank_in_job, std::move(r.running), r.from_outside});
   root_role_.emplace(std::move(config));
   resize_window();
 }
@@ -81,9 +77,9 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
   }
   sink_.push_restored();
   if (root_role_) tell(*root_role_, &root_role::begin);
-  if (setup_.recalls && engine_.job.memory) {
+  if (setup_.recalls && memory_) {
     recalling_ = true;
-    for (auto const* const p : engine_.job.memory->of(in_attempts())) {
+    for (auto const* const p : memory_.pieces()) {
       result_batch batch;
       batch.ranges = p->ranges;
       batch.packed.body().insert(batch.packed.body().end(), p->bytes.begin(), p->bytes.end());
@@ -97,28 +93,26 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
 
 // In case the root is lost with what it has received.
 void farm_run::remember(range_list const& ranges, std::span<std::byte const> packed) {
-  if (!setup_.remembers || !engine_.job.memory || recalling_) return;
+  if (!setup_.remembers || !memory_ || recalling_) return;
   double busy = 0;
   for (unsigned t = 0; t < threads_; ++t) busy += measures_[t].busy;
   auto const share = static_cast<double>(count_tasks(ranges)) / static_cast<double>(measures_.tasks_run());
-  if (remembered_results::pays(packed.size(), busy * share))
-    engine_.job.memory->add(in_attempts(), ranges, packed);
+  memory_.keep(ranges, packed, busy * share);
 }
 
 // On the root. All ranks together have taken as long for its other results.
 void farm_run::keep(range_list const& ranges, std::span<std::byte const> packed) {
-  auto const& tasks = root_role_->book().tasks;
+  auto const& tasks = root_role_->tasks();
   if (!keeps_all_ || recalling_ || tasks.not_recorded(ranges).empty()) return;
   auto const n = static_cast<double>(count_tasks(ranges));
   double const all = (now() - measures_.began()) * all_ranks();
-  if (remembered_results::pays(packed.size(), all * n / (n + static_cast<double>(tasks.recorded().count()))))
-    engine_.job.memory->add(in_attempts(), ranges, packed);
+  memory_.keep(ranges, packed, all * n / (n + static_cast<double>(tasks.recorded().count())));
 }
 
-double farm_run::redone() const {
-  auto const all = root_role_->recorded();
+double farm_run::redone() {
+  auto const all = root_role_->tasks().recorded().count();
   if (!keeps_all_ || all == 0) return farm_call::redone();
-  auto const kept = std::min(all, engine_.job.memory->tasks_of(*in_attempts_));
+  auto const kept = std::min(all, memory_.tasks());
   return farm_call::redone() * static_cast<double>(all - kept) / static_cast<double>(all);
 }
 
@@ -148,15 +142,6 @@ bool farm_run::vacate(bool leaves) {
   return root_role_->book().dealer.ranks().all_vacant();
 }
 
-void farm_run::hear_root(role::farm::begins const& m) {
-  if (engine_.job.memory)
-    engine_.job.memory->root_runs(
-        {.of = in_attempts(),
-         .running = m.running,
-         .rank_in_job = engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_)),
-         .overrun = m.overrun});
-}
-
 // --- compute threads
 
 bool farm_run::find_work(unsigned thread) {
@@ -165,13 +150,6 @@ bool farm_run::find_work(unsigned thread) {
   if (!at_work.has_work(thread) && (computes_ || member_.held().has_work()))
     tell_member(thread, &member::idle, at_work.limit(thread));
   return at_work.has_work(thread);
-}
-
-void farm_run::after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) {
-  if (!is_root() && thread != 0) return;
-  lock.unlock();
-  after_work();
-  lock.lock();
 }
 
 // The lock is held on entry and exit, not in between. On the root, results are computed in place unless tasks
@@ -184,7 +162,7 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   threads_at_work_.run(q, {rank_, thread, threads_, engine_.place.device(thread)}, draining_, [this] {
     if (engine_.driver().try_progress(slice_seconds) || is_root()) after_work();
   });
-  span(thread, observe::activity::compute, begin, now(), work_.task_at(q.range.first), q.done);
+  measures_.span(thread, observe::activity::compute, begin, now(), work_.task_at(q.range.first), q.done);
   lock.lock();
   if (must_end_) return;  // the others have heard that the task has failed
   measures_[thread].tasks += q.done;
@@ -365,19 +343,23 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
   heard(from, m);
   keep_payloads(m, body, whole);
   result_batch batch;
-  if (auto const* const results = std::get_if<role::farm::results>(&m)) {
-    batch.ranges = results->ranges;
-    whole.drop_front(whole.size() - body.size());
-    batch.packed = std::move(whole);
-    if (is_root()) keep(batch.ranges, batch.packed.bytes());
-    if (rank_check_ && thrown_by([&] { rank_check_->keep(from, batch); })) rank_check_.reset();
-  } else if (auto const* const stock = std::get_if<role::farm::stock>(&m);
-             stock != nullptr && is_root() &&
-             std::exchange(finished_[from], stock->finished) != stock->finished) {
-    last_moved_ = now();
-  }
-  if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && root_role_)
-    give->ranges = root_role_->book().tasks.not_recorded(give->ranges);
+  std::visit(overloaded{
+                 [&](role::farm::results const& r) {
+                   batch.ranges = r.ranges;
+                   whole.drop_front(whole.size() - body.size());
+                   batch.packed = std::move(whole);
+                   if (rank_check_ && thrown_by([&] { rank_check_->keep(from, batch); })) rank_check_.reset();
+                 },
+                 [&](role::farm::stock const& s) {
+                   if (is_root() && std::exchange(finished_[from], s.finished) != s.finished)
+                     last_moved_ = now();
+                 },
+                 [&](role::farm::give& g) {
+                   if (root_role_) g.ranges = root_role_->tasks().not_recorded(g.ranges);
+                 },
+                 [](auto const& /*m*/) {},
+             },
+             m);
   return batch;
 }
 
@@ -385,7 +367,8 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
 void farm_run::route(int from, message const& m, result_batch& batch, actions& out) {
   if (moves_the_run(m)) last_moved_ = now();
   if (auto const* const b = std::get_if<role::farm::begins>(&m); b != nullptr && !is_root())
-    return hear_root(*b);
+    return memory_.root_runs(b->running, engine_.wires().carrier().in_job(entry_.ranks.to_wire(root_)),
+                             b->overrun);
   if (!is_root() || !for_root_role(m)) {
     member_.on(from, m, out);
     if (threads_ > 1 && member_.held().has_work()) engine_.calls().work_arrived().notify_all();
@@ -442,14 +425,11 @@ void farm_run::describe(observe::progress_state& s, bool last) const {
   s.done = std::max(s.done, results_.recorded());  // most of them wait for the sink
 }
 
-std::string farm_run::member_state() const {
-  return detail::format("{} queued, {} running, {} finished and not sent{}", member_.held().queued(),
-                        count_tasks(member_.held().running()), member_.held().done(),
-                        member_.waiting() ? ", waiting for an answer of the root" : "");
-}
-
-std::string farm_run::root_state() const {
-  return detail::format("{} given", root_role_->book().dealer.given());
+farm_run::role_states farm_run::states() const {
+  return {detail::format("{} queued, {} running, {} finished and not sent{}", member_.held().queued(),
+                         count_tasks(member_.held().running()), member_.held().done(),
+                         member_.waiting() ? ", waiting for an answer of the root" : ""),
+          root_role_ ? detail::format("{} given", root_role_->book().dealer.given()) : ""};
 }
 
 namespace {
@@ -460,7 +440,7 @@ constexpr double checked_task_seconds = 0.1;
 }  // namespace
 
 void farm_run::finish(report& r) {
-  if (auto const n = root_role_ ? root_role_->book().remembered : 0; n > 0) {
+  if (auto const n = root_role_ ? root_role_->book().counts.remembered : 0; n > 0) {
     if (!r.checkpoint) r.checkpoint.emplace();
     r.checkpoint->restored_tasks += n;
   }

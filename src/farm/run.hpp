@@ -9,7 +9,6 @@
 #include "call.hpp"
 #include "farm/role/member.hpp"
 #include "farm/role/root.hpp"
-#include "rank_check.hpp"
 #include "root_results.hpp"
 #include "tasks/unsent.hpp"
 #include "threads.hpp"
@@ -41,7 +40,7 @@ class farm_run final : public farm_call<farm_protocol> {
   /// In a farm over all ranks.
   bool vacate(bool leaves) override;
   /// What this rank remembers need not run again.
-  [[nodiscard]] double redone() const override;
+  [[nodiscard]] double redone() override;
 
  private:
   friend class protocol_run<farm_protocol>;
@@ -49,7 +48,6 @@ class farm_run final : public farm_call<farm_protocol> {
   // --- compute threads
   [[nodiscard]] bool find_work(unsigned thread) override;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
-  void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void watch_tasks(double t);
   void excuse(double seconds) { threads_at_work_.excuse(seconds); }
   [[nodiscard]] bool paused() const { return root_role_->book().paused; }
@@ -70,7 +68,9 @@ class farm_run final : public farm_call<farm_protocol> {
   }
   void before_sink();
   void after_sink();
-  void count() { roll_->count(wanted_results(root_role_->book().tasks.sunk()), root_role_->book().again); }
+  void count() {
+    roll_->count(wanted_results(root_role_->book().tasks.sunk()), root_role_->book().counts.again);
+  }
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
@@ -78,7 +78,6 @@ class farm_run final : public farm_call<farm_protocol> {
   void keep(range_list const& ranges, std::span<std::byte const> packed);
   [[nodiscard]] int successor() const;
   void tell_successor();
-  void hear_root(role::farm::begins const& m);
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message& m);
   [[nodiscard]] result_batch unpack(int from, message& m, std::span<std::byte const> body,
@@ -96,7 +95,7 @@ class farm_run final : public farm_call<farm_protocol> {
   void drained(bool early);
   void performed(result_batch* batch) {
     if (batch != nullptr) results_.arrived(std::move(*batch));
-    if (results_.audits()) results_.decided(root_role_->recorded());
+    if (results_.audits()) results_.decided(root_role_->tasks().recorded().count());
   }
 
   // --- report
@@ -104,8 +103,7 @@ class farm_run final : public farm_call<farm_protocol> {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
   [[nodiscard]] std::string name() const { return to_string(setup_.policy); }
-  [[nodiscard]] std::string member_state() const;
-  [[nodiscard]] std::string root_state() const;
+  [[nodiscard]] role_states states() const;
 
   bool keeps_all_;  // the root has what lost ranks have computed, for the next attempt, with spare ranks
   bool in_place_;   // results are computed in their final place

@@ -124,7 +124,7 @@ double farm_setup::cost_of(task_range const& tasks, farm_work const& work) const
 }
 
 std::uint64_t farm_setup::count_costly(int threads) const {
-  auto const all_threads = static_cast<double>(workers()) * threads;
+  auto const all_threads = static_cast<double>(computing()) * threads;
   double const part = static_cast<double>(costs.size()) / all_threads / parts_of_share;
   return static_cast<std::uint64_t>(
       std::count_if(costs.begin(), costs.end(), [&](double c) { return c > part; }));
@@ -148,14 +148,18 @@ void farm_setup::check_choices() const {
         "skel::context&");
   if (auto const n = options.task.team_size.fixed(); n && *n < 1)
     throw usage_error(detail::format("farm: team_size must be at least 1, found {}", *n));
+  check_source();
+  check_schedule();
+}
+
+void farm_setup::check_source() const {
   if (options.task.team_size.is_chosen() && traits.payload())
     throw usage_error("farm: team_size::chosen needs tasks that are known beforehand, but those of " +
                       source() + " are not: use a replicated list, or a function of the task");
   if (options.task.cost && traits.payload())
     throw usage_error("farm: cost needs tasks that are known beforehand, but those of " + source() +
                       " are not: use a replicated list, or let the source give the most costly tasks first");
-  bool const window = wants_window();
-  if (options.task.cost && traits.ordered && window)
+  if (options.task.cost && traits.ordered && wants_window())
     throw usage_error(
         "farm: a window of an ordered sink counts from the first missing task, but with cost that may be the "
         "last one to begin: use no window, or another sink");
@@ -168,6 +172,10 @@ void farm_setup::check_choices() const {
     throw usage_error(
         "farm: a checkpoint holds results, but what a steered source asks for also depends on the tasks that "
         "cannot end before the time limit: use no needs, or no checkpoint");
+}
+
+void farm_setup::check_schedule() const {
+  bool const window = wants_window();
   bool const dealt = policy.start != schedule::start_with::nothing;
   if (traits.payload() && dealt)
     throw usage_error("schedule " + policy.name + " deals tasks beforehand, but " + source() +
@@ -216,7 +224,7 @@ std::string farm_setup::source() const { return traits.steered ? "a steered sour
 
 bool farm_setup::may_audit() const {
   return !traits.merged && !traits.steered && !forms_teams(traits, options, size) && !options.task.run_once &&
-         workers() > 1;
+         computing() > 1;
 }
 
 bool farm_setup::checks_ranks(std::optional<bool> check_tasks) const {
@@ -239,11 +247,11 @@ void farm_setup::check_audit() const {
     throw usage_error("farm: audit repeats tasks on another rank, but these run on teams: use no audit");
   if (options.task.run_once)
     throw usage_error("farm: audit runs some tasks twice, but run_once forbids that");
-  if (workers() < 2)
+  if (computing() < 2)
     throw usage_error(
         detail::format("farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, "
                        "found {}",
-                       workers()));
+                       computing()));
 }
 
 // Whether results of a rank that is found at fault must not have reached the sink. A window, and a
@@ -303,21 +311,21 @@ role::farm_member_config farm_setup::member_config(engine& of, std::uint64_t cal
   // The root leaves the last tasks to others if it is slow, so it holds none in advance.
   w.fresh = traits.steered.has_value() || (w.ring.directed && rank == root);
   if (w.ring.directed && 3e-6 * size > quantum_seconds)
-    w.interval = 3e-6 * size;  // until the root says: a message costs about a microsecond
-  int const count = workers();
-  w.ring.first = first_worker();
+    w.wait.seconds = 3e-6 * size;  // until the root says: a message costs about a microsecond
+  int const count = computing();
+  w.ring.first = first_computing();
   if ((policy.more == schedule::more_from::ring || w.ring.directed) && count > 1) w.ring.ranks = size;
   w.ring.take = policy.take;
   w.ring.give = policy.give;
   w.ring.order = policy.order;
   w.ring.copies = policy.copies;
   if (options.checkpoint && options.results.concentrated)
-    w.send_after_ticks = static_cast<unsigned>(std::clamp(usual_interval(*options.checkpoint) * 4, 1.0, 1e6));
+    w.wait.ticks = static_cast<unsigned>(std::clamp(usual_interval(*options.checkpoint) * 4, 1.0, 1e6));
   if (!w.computes || !traits.tasks) return w;
   bool const even = policy.start == schedule::start_with::contiguous;
   w.costly = costly;
   if (!resumes() && !recalls)
-    w.share = known_share(policy, *traits.tasks, count, rank - first_worker(),
+    w.share = known_share(policy, *traits.tasks, count, rank - first_computing(),
                           even ? costs_in_order() : task_costs());
   bool const deals_by_power = policy.start == schedule::start_with::weighted && policy.power.empty();
   bool const asks_power = deals_by_power || (policy.copies && policy.more == schedule::more_from::ring);
@@ -333,7 +341,7 @@ role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool roo
   role::farm_root_config l;
   l.root = root;
   l.ranks = size;
-  l.first_worker = first_worker();
+  l.first_computing = first_computing();
   l.list.tasks = traits.tasks;
   l.list.costs = costs_in_order();
   l.list.costly = costly;
@@ -345,7 +353,7 @@ role::farm_root_config farm_setup::root_config(std::uint64_t call_hash, bool roo
                                           first_grant_bytes / std::max<std::size_t>(1, traits.result_bytes));
   l.root_in_place = root_in_place;
   l.call_hash = call_hash;
-  l.most_losses = options.max_losses_per_task;
+  l.losses.most = options.max_losses_per_task;
   l.on_error = options.on_error;
   l.audit = {options.audit, audit_holds()};
   l.rooms = rooms;

@@ -41,9 +41,9 @@ struct farm_setup {
   farm_setup(context const& ctx, farm_work& work, farm_policy how, farm_options const& with, int root);
 
   /// This rank and those after it compute: all, or all but the root.
-  [[nodiscard]] int first_worker() const { return !options.root_works && size > 1 ? 1 : 0; }
-  [[nodiscard]] int workers() const { return size - first_worker(); }
-  [[nodiscard]] bool computes() const { return rank >= first_worker(); }
+  [[nodiscard]] int first_computing() const { return !options.root_works && size > 1 ? 1 : 0; }
+  [[nodiscard]] int computing() const { return size - first_computing(); }
+  [[nodiscard]] bool computes() const { return rank >= first_computing(); }
   /// Whether the user permits that.
   [[nodiscard]] bool may_resume() const {
     return options.checkpoint && options.checkpoint->resume != checkpoint_options::resume_mode::no;
@@ -64,6 +64,8 @@ struct farm_setup {
 
  private:
   void check_choices() const;
+  void check_source() const;
+  void check_schedule() const;
   [[nodiscard]] std::string source() const;  // for messages
   [[nodiscard]] bool may_audit() const;
   void check_audit() const;

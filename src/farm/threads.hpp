@@ -2,21 +2,68 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "call/pace.hpp"
 #include "engine/engine.hpp"
+#include "farm/role/config.hpp"
+#include "farm/role/message.hpp"
 #include "setup.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/function_reference.hpp"
 #include "skel/task_needs.hpp"
-#include "task_gate.hpp"
 #include "tasks/sink_stage.hpp"
 
 namespace skel::detail {
+
+/// A task begins if it fits beside those that run, or if none runs. Called by compute threads, concurrently.
+class task_gate {
+ public:
+  /// `end`: when the run must end, as `now` of enter(); empty: never.
+  task_gate(role::task_room mine, std::optional<double> end) : mine_(mine), end_(end) {}
+
+  /// A running task, until it is destroyed.
+  class place {
+   public:
+    place(task_gate& of, role::task_room const& taken) : of_(&of), taken_(taken) {}
+    place(place&& from) noexcept : of_(std::exchange(from.of_, nullptr)), taken_(from.taken_) {}
+    place& operator=(place&&) = delete;
+    ~place() {
+      if (of_ != nullptr) of_->leave(taken_);
+    }
+
+   private:
+    task_gate* of_;
+    role::task_room taken_;
+  };
+  /// It must wait until more tasks have ended than this.
+  struct wait {
+    std::uint64_t ended = 0;
+  };
+  using answer = std::variant<place, wait, role::farm::refused>;
+  /// Throws usage_error for needs that make no sense.
+  [[nodiscard]] answer enter(task_id id, task_needs const& needs, double now);
+  /// Number of tasks that have ended.
+  [[nodiscard]] std::uint64_t ended() const;
+
+ private:
+  void leave(role::task_room const& taken);
+
+  role::task_room mine_;
+  std::optional<double> end_;
+  mutable std::mutex mutex_;
+  role::task_room taken_;      // by the tasks that run
+  std::uint64_t running_ = 0;  // their number
+  std::uint64_t ended_ = 0;
+  std::optional<task_id> first_waiting_;
+  std::uint64_t passed_ = 0;  // tasks that have begun since it waits
+};
 
 /// A thread runs its tasks in slices, between which it may drive communication, until it has run all of them,
 /// one throws, or the results fill a message. Call under the engine's lock, except run().
@@ -90,5 +137,4 @@ class farm_threads {
   std::optional<task_gate> gate_;  // if the needs are known
   std::vector<state> states_;
 };
-
 }  // namespace skel::detail

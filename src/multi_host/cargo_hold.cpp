@@ -11,11 +11,11 @@
 namespace skel::detail {
 
 using role::group_message;
-namespace msg = role::group_msg;
+namespace group = role::group;
 
 // --- units that this rank leads
 
-void led_share::add(role::group_act::read const& r) {
+void led_share::add(role::group::read const& r) {
   if (!data_) {
     data_ = std::make_shared<data>();
     data_->term = r.term;
@@ -68,7 +68,7 @@ std::optional<led_share::sink_job> led_share::next_delivery() {
 
 // --- packets that it processes
 
-void worker_packets::accept(role::group_act::accept const& a, group_cargo& with) {
+void worker_packets::accept(role::group::accept const& a, group_cargo& with) {
   auto p = std::make_shared<worker_packet>();
   p->term = a.term;
   p->first = a.pieces.first;
@@ -151,9 +151,9 @@ std::shared_ptr<transport::packet> packed_together(std::span<labelled_piece cons
   return at > 0 && at == pieces.front().held.whole->size() ? pieces.front().held.whole : nullptr;
 }
 
-std::uint64_t unit_in(msg::packet const& m) { return m.pieces.unit; }
-std::uint64_t unit_in(msg::returned const& m) { return m.runs.empty() ? 0 : m.runs.front().unit; }
-std::uint64_t unit_in(msg::unit_done const& m) { return m.unit; }
+std::uint64_t unit_in(group::packet const& m) { return m.pieces.unit; }
+std::uint64_t unit_in(group::returned const& m) { return m.runs.empty() ? 0 : m.runs.front().unit; }
+std::uint64_t unit_in(group::unit_done const& m) { return m.unit; }
 template <class M>
 std::uint64_t unit_in(M const& /*carries nothing*/) {
   return 0;
@@ -162,8 +162,7 @@ std::uint64_t unit_in(M const& /*carries nothing*/) {
 }  // namespace
 
 bool cargo_hold::carries(group_message const& m) {
-  return std::holds_alternative<msg::packet>(m) || std::holds_alternative<msg::returned>(m) ||
-         std::holds_alternative<msg::unit_done>(m);
+  return holds_any<group::packet, group::returned, group::unit_done>(m);
 }
 
 std::uint64_t cargo_hold::unit_of(group_message const& m) {
@@ -172,12 +171,12 @@ std::uint64_t cargo_hold::unit_of(group_message const& m) {
 
 // --- actions
 
-void cargo_hold::act(role::group_act::read const& a, group_cargo* /*with*/) {
+void cargo_hold::act(role::group::read const& a, group_cargo* /*with*/) {
   share_.add(a);
   engine_.calls().work_arrived().notify_all();
 }
 
-void cargo_hold::act(role::group_act::accept const& a, group_cargo* with) {
+void cargo_hold::act(role::group::accept const& a, group_cargo* with) {
   packets_.accept(a, *with);
   engine_.calls().work_arrived().notify_all();
 }
@@ -200,19 +199,19 @@ group_cargo cargo_hold::load(group_message const& m) {
   return with;
 }
 
-void cargo_hold::load(msg::packet const& m, group_cargo& with) {
+void cargo_hold::load(group::packet const& m, group_cargo& with) {
   double const begin = engine_.now();
   with.object = share_.cut(m.pieces);
   clock_.send_seconds += engine_.now() - begin;
 }
 
-void cargo_hold::load(msg::returned const& m, group_cargo& with) {
+void cargo_hold::load(group::returned const& m, group_cargo& with) {
   for (auto const& these : m.runs)
     for (auto p = these.first; p < these.first + these.count; ++p)
       with.pieces.push_back({these.unit, p, packets_.take(m.term, these.unit, p)});
 }
 
-void cargo_hold::load(msg::unit_done const& m, group_cargo& with) {
+void cargo_hold::load(group::unit_done const& m, group_cargo& with) {
   auto results = share_.remove(m.unit);
   if (results_stay_) return;
   std::uint64_t p = 0;
@@ -237,11 +236,11 @@ transport::packet cargo_hold::pack_results(std::span<labelled_piece const> piece
 }
 
 transport::packet cargo_hold::pack(group_message const& m) {
-  if (auto const* const p = std::get_if<msg::packet>(&m)) return pack_pieces(p->pieces);
+  if (auto const* const p = std::get_if<group::packet>(&m)) return pack_pieces(p->pieces);
   if (!carries(m)) return {};
   auto const with = load(m);
   auto to = pack_results(with.pieces);
-  if (!std::holds_alternative<msg::unit_done>(m)) return to;
+  if (!std::holds_alternative<group::unit_done>(m)) return to;
   std::vector<std::byte> front;
   bytes::put_varint(front, with.pieces.size());
   to.prepend(front);
@@ -253,7 +252,7 @@ transport::packet cargo_hold::pack(group_message const& m) {
 group_cargo cargo_hold::unload(group_message const& m, std::span<std::byte const> body,
                                transport::packet& whole) const {
   group_cargo with;
-  if (std::holds_alternative<msg::packet>(m)) {
+  if (std::holds_alternative<group::packet>(m)) {
     whole.drop_front(whole.size() - body.size());
     with.packed = std::move(whole);
     return with;
@@ -268,7 +267,7 @@ group_cargo cargo_hold::unload(group_message const& m, std::span<std::byte const
       with.pieces.push_back({these.unit, these.first + p, {nullptr, kept, at, bytes.size()}});
     }
   };
-  if (auto const* const returned = std::get_if<msg::returned>(&m))
+  if (auto const* const returned = std::get_if<group::returned>(&m))
     for (auto const& these : returned->runs) take(these);
   else
     take({unit_of(m), 0, bytes::get_varint(body)});

@@ -78,9 +78,9 @@ class led_share {
   explicit led_share(group_work& work) : work_(work) {}
 
   /// Queues a unit to be read; the first one opens the share.
-  void add(role::group_act::read const& r);
+  void add(role::group::read const& r);
   /// Queues a unit for the sink on this rank.
-  void add(role::group_act::deliver const& d) { deliveries_.push_back({data_, d.unit}); }
+  void add(role::group::deliver const& d) { deliveries_.push_back({data_, d.unit}); }
   /// Moves the results of `fresh` out of a message that carries at least these, in their order.
   void keep(role::piece_run const& fresh, group_cargo& with);
   [[nodiscard]] std::shared_ptr<host_packet const> cut(role::piece_run const& pieces) const;
@@ -139,8 +139,8 @@ class worker_packets {
   /// `own_stay`: results of the share that this rank leads do not leave it.
   explicit worker_packets(bool own_stay) : own_stay_(own_stay) {}
 
-  void accept(role::group_act::accept const& a, group_cargo& with);
-  [[nodiscard]] process_job job(role::group_act::execute const& x) const {
+  void accept(role::group::accept const& a, group_cargo& with);
+  [[nodiscard]] process_job job(role::group::execute const& x) const {
     return {x.id, packets_.at(x.id), x.pieces};
   }
   /// Keeps the results of a job. False: its packet is void meanwhile.
@@ -224,16 +224,14 @@ class cargo_hold {
                                    transport::packet& whole) const;
 
   // --- the actions of the roles about what this rank holds
-  void act(role::group_act::read const& a, group_cargo* with);
-  void act(role::group_act::keep const& a, group_cargo* with) { share_.keep(a.pieces, *with); }
-  void act(role::group_act::close const& /*a*/, group_cargo* /*with*/) { share_.close(); }
-  void act(role::group_act::accept const& a, group_cargo* with);
-  void act(role::group_act::execute const& a, group_cargo* /*with*/) { job_ = packets_.job(a); }
-  void act(role::group_act::forget const& a, group_cargo* /*with*/) { packets_.forget(a.term); }
-  void act(role::group_act::record const& a, group_cargo* with) { sink_.push(a.unit, with->pieces); }
-  void act(role::group_act::started const& /*a*/, group_cargo* /*with*/) {
-    clock_.started_at = engine_.now();
-  }
+  void act(role::group::read const& a, group_cargo* with);
+  void act(role::group::keep const& a, group_cargo* with) { share_.keep(a.pieces, *with); }
+  void act(role::group::close const& /*a*/, group_cargo* /*with*/) { share_.close(); }
+  void act(role::group::accept const& a, group_cargo* with);
+  void act(role::group::execute const& a, group_cargo* /*with*/) { job_ = packets_.job(a); }
+  void act(role::group::forget const& a, group_cargo* /*with*/) { packets_.forget(a.term); }
+  void act(role::group::record const& a, group_cargo* with) { sink_.push(a.unit, with->pieces); }
+  void act(role::group::started const& /*a*/, group_cargo* /*with*/) { clock_.started_at = engine_.now(); }
   /// The run drains.
   void clear();
 
@@ -245,9 +243,9 @@ class cargo_hold {
   [[nodiscard]] std::optional<process_job> take_job() { return std::exchange(job_, std::nullopt); }
 
  private:
-  void load(role::group_msg::packet const& m, group_cargo& with);
-  void load(role::group_msg::returned const& m, group_cargo& with);
-  void load(role::group_msg::unit_done const& m, group_cargo& with);
+  void load(role::group::packet const& m, group_cargo& with);
+  void load(role::group::returned const& m, group_cargo& with);
+  void load(role::group::unit_done const& m, group_cargo& with);
   [[nodiscard]] transport::packet pack_pieces(role::piece_run const& pieces);
   [[nodiscard]] transport::packet pack_results(std::span<labelled_piece const> pieces);
 

@@ -89,7 +89,7 @@ class piece_runner {
 
   struct outcome {
     std::vector<held_piece> results;
-    std::uint64_t bytes = 0;  ///< of the results, as the worker role counts them
+    std::uint64_t bytes = 0;  ///< of the results, as the member counts them
     double away = 0;          ///< seconds of messages between the pieces
   };
   /// Returns the packet for the results of `j`, or null if they stay here. Called under the engine's lock.

@@ -8,13 +8,11 @@
 #include "base/format.hpp"
 #include "call/user_code.hpp"
 #include "engine/context_access.hpp"
-#include "engine/remembered_results.hpp"
 
 namespace skel::detail {
 
 using role::group_message;
-namespace group_act = role::group_act;
-namespace msg = role::group_msg;
+namespace group = role::group;
 
 namespace {
 
@@ -62,35 +60,30 @@ group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  recall();
+  if (setup_.recalls && memory_)
+    for (auto const* const p : memory_.pieces()) {
+      recalled_ = p->bytes;
+      send(root_, group::unit_done{.unit = p->ranges.front().first});
+    }
+  recalled_ = {};
   tell(member_, &member::begin);
   if (root_role_) tell(*root_role_, &root_role::begin);
-}
-
-// What this rank remembers of the same call in an earlier attempt.
-void group_run::recall() {
-  if (!setup_.recalls || !engine_.job.memory) return;
-  for (auto const* const p : engine_.job.memory->of(in_attempts())) {
-    recalled_ = p->bytes;
-    send(root_, msg::unit_done{.unit = p->ranges.front().first});
-  }
-  recalled_ = {};
 }
 
 // --- messages
 
 transport::packet group_run::pack(int /*to*/, message const& m) {
-  auto const* const done = std::get_if<msg::unit_done>(&m);
+  auto const* const done = std::get_if<group::unit_done>(&m);
   transport::packet body;
   if (!recalled_.empty())
     body.body().insert(body.body().end(), recalled_.begin(), recalled_.end());
   else
     body = hold_.pack(m);
-  if (done == nullptr || !recalled_.empty() || !setup_.remembers || !engine_.job.memory) return body;
+  if (done == nullptr || !recalled_.empty() || !setup_.remembers || !memory_) return body;
   // In case the root is lost with it. A unit takes as long as this host's units did on average.
   ++units_done_;
-  if (remembered_results::pays(body.size(), (now() - measures_.began()) / static_cast<double>(units_done_)))
-    engine_.job.memory->add(in_attempts(), {{done->unit, 1, 1}}, body.bytes());
+  memory_.keep({{done->unit, 1, 1}}, body.bytes(),
+               (now() - measures_.began()) / static_cast<double>(units_done_));
   return body;
 }
 
@@ -110,21 +103,11 @@ void group_run::pack_totals(std::vector<std::byte>& out) {
 }
 
 void group_run::route(int from, group_message const& m, group_cargo& /*with*/, actions& out) {
-  using role::call_message;
-  bool const moves_the_groups = std::visit(
-      []<class M>(M const& own) {
-        // A hello is repeated by a rank that has processed something.
-        if constexpr (std::is_same_v<M, call_message>)
-          return std::holds_alternative<role::hello>(own) || std::holds_alternative<role::stopped>(own) ||
-                 std::holds_alternative<role::finish>(own);
-        else
-          return std::is_same_v<M, msg::packet> || std::is_same_v<M, msg::returned> ||
-                 std::is_same_v<M, msg::unit_done> || std::is_same_v<M, msg::left> ||
-                 std::is_same_v<M, msg::lead>;
-      },
-      m);
+  bool const moves_the_groups = holds_any<group::packet, group::returned, group::unit_done, group::left,
+                                          group::lead, role::hello, role::stopped, role::finish>(m);
+  // A rank that has processed something says hello again.
   if (moves_the_groups) last_moved_ = now();
-  if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && pace_.restart(s->term))
+  if (auto const* s = std::get_if<group::serve>(&m); s != nullptr && pace_.restart(s->term))
     member_.pace(pace_.per_packet());
   role::route(from, m, active_root(), host_, member_, out);
 }
@@ -141,7 +124,7 @@ bool group_run::vacate(bool leaves) {
 void group_run::on_tick(double t) {
   if (auto const n = measures_.tasks_run(); !over_ && std::exchange(pieces_told_, n) != n) {
     last_moved_ = t;
-    if (!is_root()) send(root_, role::call_message(role::hello{member_.call_hash()}));
+    if (!is_root()) send(root_, role::call_message(role::hello{call_.hash()}));
   }
   protocol_run::on_tick(t);
 }
@@ -158,7 +141,7 @@ void group_run::performed(group_cargo* /*with*/) {
 
 // --- actions
 
-void group_run::act(group_act::deliver const& a, group_cargo* /*with*/) {
+void group_run::act(group::deliver const& a, group_cargo* /*with*/) {
   if (draining_) return;
   if (!setup_.sink_on_hosts()) return tell(host_, &role::group_host::delivered, a.term, a.unit);
   hold_.share().add(a);
@@ -174,7 +157,7 @@ void group_run::act(role::fail const& a, group_cargo* /*with*/) {
 
 // --- compute threads
 
-// Reading comes first: workers depend on it.
+// Reading comes first: members depend on it.
 bool group_run::find_work(unsigned thread) {
   auto& todo = state_[thread].todo;
   if (draining_) {
@@ -232,7 +215,7 @@ void group_run::do_job(led_share::read_job const& j, unsigned thread, std::uniqu
   lock.lock();
   --inside_;
   measures_[thread].busy += end - begin;
-  span(thread, observe::activity::compute, begin, end, j.unit, 1);
+  measures_.span(thread, observe::activity::compute, begin, end, j.unit, 1);
   if (!bad) clock_.units_read += share.units_of(j);  // calls history()
   clock_.read_seconds += end - begin;
   last_moved_ = end;
@@ -251,7 +234,7 @@ void group_run::do_job(process_job const& j, unsigned thread, std::unique_lock<s
   double const end = now();
   double const busy = end - begin - out.away;
   auto const n = out.results.size();
-  span(thread, observe::activity::compute, begin, end, j.pieces.unit, n);
+  measures_.span(thread, observe::activity::compute, begin, end, j.pieces.unit, n);
   lock.lock();
   --inside_;
   measures_[thread].busy += busy;
@@ -277,7 +260,7 @@ void group_run::do_job(led_share::sink_job const& j, unsigned /*thread*/,
   bool go_on = true;
   double const begin = now();
   auto const bad = thrown_by([&] { go_on = hold_.sink().give(j.unit, results); });
-  span(threads_ + 1, observe::activity::sink, begin, now(), j.unit, results.size());
+  measures_.span(threads_ + 1, observe::activity::sink, begin, now(), j.unit, results.size());
   lock.lock();
   --inside_;
   hold_.share().delivered();
@@ -313,7 +296,7 @@ void group_run::idle_work() {
       engine_.helper().rest(false);  // the sink may take its time
       auto const bad = thrown_by([&] { go_on = setup_.sink_on_hosts() || sink.give(e->unit, e->results); });
       double const end = now();
-      span(threads_ + 1, observe::activity::sink, begin, end, e->unit, e->results.size());
+      measures_.span(threads_ + 1, observe::activity::sink, begin, end, e->unit, e->results.size());
       lock.lock();
       last_moved_ = end;
       sink.received(end - begin, bad.has_value(), go_on);
@@ -382,7 +365,7 @@ std::string group_run::state() const {
   std::string text = detail::format(
       "rank {}: multi_host {} (context {}): {} pieces queued, {} running, {} finished and not sent", rank_,
       entry_.key.number, entry_.key.context, member_.queued(), member_.running(), member_.unsent());
-  if (member_.waiting()) text += detail::format(", waits for rank {}", *member_.host());
+  if (auto const host = member_.awaits()) text += detail::format(", waits for rank {}", *host);
   if (host_.active())
     text += detail::format("; leads with {} units open, {} pieces to give, {} workers waiting{}",
                            host_.units().size(), host_.units().pooled(), host_.dealer().waiting(),

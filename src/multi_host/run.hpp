@@ -24,7 +24,7 @@ struct group_protocol {
   using run = group_run;
   using message = role::group_message;
   using action = role::group_action;
-  using send = role::group_act::send;
+  using send = role::group::send;
   using member = role::group_member;
   using root_role = role::group_root;
   using cargo = group_cargo;
@@ -61,7 +61,6 @@ class group_run final : public protocol_run<group_protocol> {
 
   // --- roles and messages
   void begin(std::unique_lock<std::mutex>& lock) override;
-  void recall();
   void send_to_self(message& m);
   [[nodiscard]] transport::packet pack(int to, message const& m);
   [[nodiscard]] group_cargo unpack(int /*from*/, message const& m, std::span<std::byte const> body,
@@ -98,10 +97,10 @@ class group_run final : public protocol_run<group_protocol> {
   void act(Action& a, group_cargo* with) {
     if (!draining_) hold_.act(a, with);
   }
-  void act(role::group_act::send& a, group_cargo* /*with*/) {
+  void act(role::group::send& a, group_cargo* /*with*/) {
     if (!draining_ || !cargo_hold::carries(a.what)) send(a.to, std::move(a.what));
   }
-  void act(role::group_act::deliver const& a, group_cargo* with);
+  void act(role::group::deliver const& a, group_cargo* with);
   void act(role::fail const& a, group_cargo* with);
 
   // --- report and progress

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/overloaded.hpp"
 #include "call_message.hpp"
 
 namespace skel::role {
@@ -54,17 +55,23 @@ class attendance {
   template <class Actions>
   void on(call_message const& m, Actions& out) {
     if (ended_) return;
-    if (auto const* s = std::get_if<stop>(&m)) {
-      stop_heard_ = true;
-      told_stopped_ = false;  // the root repeats its message: it has not received the answer
-      drain_once(s->early, out);
-    } else if (auto const* f = std::get_if<finish>(&m)) {
-      ended_ = true;
-      out.push_back(end{f->how});
-    } else if (auto const* a = std::get_if<role::abort>(&m)) {
-      ended_ = true;
-      out.push_back(fail{fail::reason::protocol, a->text});
-    }
+    std::visit(overloaded{
+                   [&](stop const& s) {
+                     stop_heard_ = true;
+                     told_stopped_ = false;  // the root repeats its message: it has not received the answer
+                     drain_once(s.early, out);
+                   },
+                   [&](finish const& f) {
+                     ended_ = true;
+                     out.push_back(end{f.how});
+                   },
+                   [&](role::abort const& a) {
+                     ended_ = true;
+                     out.push_back(fail{fail::reason::protocol, a.text});
+                   },
+                   [](auto const& /*to the root*/) {},
+               },
+               m);
   }
   /// Returns true if the lost rank was the root; the run is then over on this rank.
   template <class Actions>

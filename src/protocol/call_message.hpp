@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/overloaded.hpp"
 #include "outcome.hpp"
 
 namespace skel::role {
@@ -53,10 +54,7 @@ using call_message =
     std::variant<hello, failed, please_stop, part_lost, blamed, stopped, stop, finish, abort>;
 
 /// Whether the root's roll call handles the message; the others are for the rank's attendance.
-[[nodiscard]] inline bool for_roll_call(call_message const& m) {
-  return !std::holds_alternative<stop>(m) && !std::holds_alternative<finish>(m) &&
-         !std::holds_alternative<abort>(m);
-}
+[[nodiscard]] inline bool for_roll_call(call_message const& m) { return !holds_any<stop, finish, abort>(m); }
 
 /// An action: send this to the root.
 struct tell_root {

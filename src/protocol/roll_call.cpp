@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "base/overloaded.hpp"
+
 namespace skel::role {
 
 namespace {
@@ -43,28 +45,37 @@ void roll_call::close(outcome how, call_messages& out) {
 void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
   if (finished_ || !peers_.has(from)) return;
   peers_[from].alive = true;
-  if (auto const* h = std::get_if<hello>(&m)) {
-    if (h->call_hash != call_hash_)
-      abort("rank " + std::to_string(from) +
-                " made another skeleton call than the root (another skeleton, other options or other types)",
-            out);
-  } else if (auto const* f = std::get_if<failed>(&m)) {
-    if (stopping_ && outcome_.how == status::task_failed) {
-      if (outcome_.task != f->task) ++outcome_.more;  // else said again, or a copy
-    }
-    close({.how = status::task_failed, .task = f->task, .rank = from, .text = f->text}, out);
-  } else if (std::holds_alternative<please_stop>(m)) {
-    close({.how = status::stopped_early}, out);
-  } else if (auto const* l = std::get_if<part_lost>(&m)) {
-    close({.how = status::part_lost, .rank = l->rank}, out);
-  } else if (auto const* b = std::get_if<blamed>(&m)) {
-    auto const last = b->ranks.empty() ? 0 : b->ranks.back();
-    close({.how = status::task_failed, .task = b->task, .rank = last, .more = b->more, .text = text_of(*b)},
-          out);
-  } else if (std::holds_alternative<stopped>(m)) {
-    peers_[from].stopped = true;
-    maybe_finish(out);
-  }
+  std::visit(overloaded{
+                 [&](hello const& h) {
+                   if (h.call_hash != call_hash_)
+                     abort("rank " + std::to_string(from) +
+                               " made another skeleton call than the root (another skeleton, other options "
+                               "or other types)",
+                           out);
+                 },
+                 [&](failed const& f) {
+                   bool const again = stopping_ && outcome_.how == status::task_failed;
+                   if (again && outcome_.task != f.task) ++outcome_.more;  // else said again, or a copy
+                   close({.how = status::task_failed, .task = f.task, .rank = from, .text = f.text}, out);
+                 },
+                 [&](please_stop const&) { close({.how = status::stopped_early}, out); },
+                 [&](part_lost const& l) { close({.how = status::part_lost, .rank = l.rank}, out); },
+                 [&](blamed const& b) {
+                   auto const last = b.ranks.empty() ? 0 : b.ranks.back();
+                   close({.how = status::task_failed,
+                          .task = b.task,
+                          .rank = last,
+                          .more = b.more,
+                          .text = text_of(b)},
+                         out);
+                 },
+                 [&](stopped const&) {
+                   peers_[from].stopped = true;
+                   maybe_finish(out);
+                 },
+                 [](auto const& /*of the root*/) {},
+             },
+             m);
 }
 
 void roll_call::lost(rank_id rank, call_messages& out) {

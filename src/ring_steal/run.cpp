@@ -24,22 +24,12 @@ namespace steal = role::steal;
 
 namespace {
 
-template <class... Kinds>
-struct any_of {
-  template <class T>
-  bool operator()(T const& /*m*/) const {
-    return (std::is_same_v<T, Kinds> || ...);
-  }
-  bool operator()(call_message const& m) const { return std::visit(*this, m); }
-};
-
 bool moves_the_run(steal_message const& m) {
-  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths,
-                           steal::progress, role::stopped, role::finish>{},
-                    m);
+  return holds_any<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths, steal::progress,
+                   role::stopped, role::finish>(m);
 }
 bool is_of_a_debt(steal_message const& m) {
-  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths>{}, m);
+  return holds_any<steal::loan, steal::paid, steal::worth, steal::returned, steal::bequeaths>(m);
 }
 
 bool has_result(role::outcome const& o) {
@@ -73,8 +63,8 @@ steal_run::steal_run(context& ctx, steal_work& work, schedule::stealing const& h
       total_(total),
       books_(work, threads_),
       threads_at_work_(engine_, work, threads_),
-      bound_(work.bound()),
-      tasks_heard_(ctx.is_root() ? static_cast<std::size_t>(ctx.size()) : 0) {
+      bound_(work.bound()) {
+  if (ctx.is_root()) others_.tasks.resize(static_cast<std::size_t>(ctx.size()));
   // A thief's answer takes about 80 microseconds, when the victim looks between two slices. A sleep takes
   // longer.
   waiting_.set_spin_seconds(200e-6);
@@ -113,15 +103,15 @@ void steal_run::begin(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     bad = thrown_by([&] {
       work_.open_source(*source);
-      if (engine_.job.memory && !work_.tasks()) list_hash_ = hash_of(work_, *source);
+      if (engine_.job.memory && !work_.tasks()) value_.list_hash = hash_of(work_, *source);
     });
     lock.lock();
     if (!bad && take_value()) source = work_.make_bag();
     books_.open(0).waiting = std::move(source);
   }
   tell(member_, &member::begin);
-  if (recalled_ > 0)
-    call_roll_now(&role::roll_call::close, role::outcome{.tasks = recalled_});
+  if (auto const restored = memory_.restored_tasks(); restored > 0)
+    call_roll_now(&role::roll_call::close, role::outcome{.tasks = restored});
   else if (bad)
     call_roll_now(&role::roll_call::close,
                   role::outcome{.how = role::outcome::status::source_failed, .text = *bad});
@@ -129,13 +119,13 @@ void steal_run::begin(std::unique_lock<std::mutex>& lock) {
 
 // The value of the same tasks in an earlier attempt, which this rank received then.
 bool steal_run::take_value() {
-  auto const* const before = remembered_value();
+  auto const* const before = memory_.value();
   if (before == nullptr) return false;
   std::span<std::byte const> in(before->bytes);
-  if (bytes::get_raw<std::uint64_t>(in) != list_hash_) return false;
+  if (bytes::get_raw<std::uint64_t>(in) != value_.list_hash) return false;
   if (thrown_by([&] { work_.unpack_result(in, total_); })) return false;
-  value_ = before->bytes;
-  recalled_ = count_tasks(before->ranges);
+  value_.bytes = before->bytes;
+  memory_.use(*before);
   return true;
 }
 
@@ -185,11 +175,11 @@ void steal_run::act(steal::complete const& /*a*/, cargo* /*with*/) {
   auto const bad = thrown_by([&] {
     tasks = books_.complete(total_);
     if (all_ranks() == 1) return;
-    bytes::put_raw(value_, list_hash_);
-    work_.pack_result(total_, value_);
+    bytes::put_raw(value_.bytes, value_.list_hash);
+    work_.pack_result(total_, value_.bytes);
   });
   if (bad) return fail(*bad);
-  remember_value(tasks, value_);
+  memory_.keep_value(tasks, value_);
   call_roll(&role::roll_call::close, role::outcome{.tasks = tasks});
 }
 
@@ -219,7 +209,7 @@ transport::packet steal_run::pack(int /*to*/, steal_message& m) {
                         [&](call_message const& call) {
                           auto const* const f = std::get_if<role::finish>(&call);
                           if (f != nullptr && has_result(f->how))
-                            out.insert(out.end(), value_.begin(), value_.end());
+                            out.insert(out.end(), value_.bytes.begin(), value_.bytes.end());
                         },
                         [](auto const&) {}},
              m);
@@ -234,20 +224,21 @@ std::span<std::byte const> steal_run::unpack(int from, steal_message& m, std::sp
                           if (f == nullptr || !has_result(f->how)) return;
                           auto const value = body;
                           if (auto const bad = thrown_by([&] {
-                                list_hash_ = bytes::get_raw<std::uint64_t>(body);
+                                value_.list_hash = bytes::get_raw<std::uint64_t>(body);
                                 work_.unpack_result(body, total_);
                               }))
                             throw protocol_error("the result cannot be read: " + *bad);
-                          if (f->how.how == role::outcome::status::done) remember_value(f->how.tasks, value);
+                          if (f->how.how == role::outcome::status::done)
+                            memory_.keep_value(f->how.tasks, value);
                         },
                         [&](steal::loan const&) {
                           if (!draining_)
-                            span(threads_, observe::activity::steal, now(), now(),
-                                 static_cast<std::uint64_t>(from), body.size());
+                            measures_.span(threads_, observe::activity::steal, now(), now(),
+                                           static_cast<std::uint64_t>(from), body.size());
                         },
                         [&](steal::progress const& p) {
                           if (!is_root()) return;
-                          tasks_heard_[static_cast<std::size_t>(from)] = p.tasks;
+                          others_.tasks[static_cast<std::size_t>(from)] = p.tasks;
                           call_roll(&role::roll_call::on, from, role::hello{call_.hash()});  // it takes part
                         },
                         [](auto const&) {}},
@@ -331,7 +322,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   double const begin = now();
   worker_info const where{rank_, thread, threads_, engine_.place.device(thread)};
   auto const error = thrown_by([&] { threads_at_work_.run(hand, where, q, draining_); });
-  span(thread, observe::activity::compute, begin, now(), 0, q.tasks);
+  measures_.span(thread, observe::activity::compute, begin, now(), 0, q.tasks);
 
   lock.lock();
   --running_;
@@ -444,7 +435,7 @@ void steal_run::describe(report& r) const {
 
 void steal_run::describe(observe::progress_state& s, bool last) const {
   s.done =
-      measures_.tasks_run() + std::accumulate(tasks_heard_.begin(), tasks_heard_.end(), std::uint64_t{0});
+      measures_.tasks_run() + std::accumulate(others_.tasks.begin(), others_.tasks.end(), std::uint64_t{0});
   if (recorder_) s.done += recorder_->costs().restored_tasks;
   if (last && end_.outcome()) s.done = end_.outcome()->tasks;
   s.lost_ranks = static_cast<int>(lost_ranks().size());

@@ -101,11 +101,13 @@ class steal_run final : public protocol_run<steal_protocol> {
   debt_id sending_ = 0;                       // the debt that the message being sent is about
   struct totals {
     std::uint64_t steals = 0, taken_back = 0;
-  } others_;                                // on the root
-  std::vector<std::uint64_t> tasks_heard_;  // per rank, on the root
+    std::vector<std::uint64_t> tasks;  // of each
+  } others_;                           // on the root
   std::uint64_t tasks_told_ = 0;
-  std::uint64_t list_hash_ = 0;   // of the tasks of an on_root source, if the call may run again
-  std::vector<std::byte> value_;  // on the root: what the other ranks get in the end, the hash and the total
+  struct {
+    std::uint64_t list_hash = 0;   // of the tasks of an on_root source, if the call may run again
+    std::vector<std::byte> bytes;  // on the root: that hash, and the total
+  } value_;                        // what the other ranks get in the end
 };
 
 }  // namespace skel::detail

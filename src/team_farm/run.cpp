@@ -29,7 +29,7 @@ team_farm_run::team_farm_run(context& ctx, farm_work& work, farm_policy policy, 
   role::team_root_config l;
   l.root = root_;
   l.ranks = all_ranks();
-  l.first_worker = setup_.first_worker();
+  l.first_computing = setup_.first_computing();
   l.hosts = std::move(hosts);
   l.ordered = setup_.traits.ordered;
   l.window = setup_.options.results.window;
@@ -65,7 +65,7 @@ bool team_farm_run::vacate(bool leaves) {
   return root_role_->running() == 0;
 }
 
-double team_farm_run::redone() const {
+double team_farm_run::redone() {
   auto const all = farm_call::redone();
   auto const& saves = setup_.options.checkpoint;
   return saves ? std::min(all, over_ ? 0 : 2 * usual_interval(*saves)) : all;
@@ -99,7 +99,7 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
   if (broken_calls != broken && !await_cancel(lock))
     failure = "an MPI call on its team failed because a rank was lost";
   entered_ = false;
-  span(thread, observe::activity::compute, began, now(), id, 1);
+  measures_.span(thread, observe::activity::compute, began, now(), id, 1);
   measures_[thread].busy += now() - began;
   if (leads && !failure) ++measures_[thread].tasks;  // once per team
   last_moved_ = now();
@@ -143,12 +143,6 @@ void team_farm_run::abandon(int because_of, std::string const& text) {
                                 std::make_exception_ptr(lost_rank_error(because_of, text)));
 }
 
-void team_farm_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
-  lock.unlock();
-  after_work();
-  lock.lock();
-}
-
 // Called with the lock held, by whichever thread drives communication. Nothing can interrupt the task, but
 // its skeleton calls end when another rank of the team overruns first.
 void team_farm_run::watch_tasks(double t) {
@@ -175,7 +169,7 @@ void team_farm_run::excuse(double seconds) {
 
 team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last) const {
   wanted_sizes w;
-  auto const able = setup_.workers();
+  auto const able = setup_.computing();
   w.error = thrown_by([&] {
     w.ranks = setup_.options.task.team_size.sizes(first, last, able);
     bool const in_order = setup_.traits.ordered && setup_.options.results.window > 0;
@@ -257,12 +251,11 @@ void team_farm_run::describe(report& r) const {
   for (auto const& [ranks, tasks] : tasks_of_) r.teams.push_back({ranks, tasks});
 }
 
-std::string team_farm_run::member_state() const {
-  return member_.job() ? detail::format("in task {}", member_.job()->task.first) : std::string("idle");
-}
-
-std::string team_farm_run::root_state() const {
-  return detail::format("{} teams at work, {} ranks free", root_role_->running(), root_role_->free_ranks());
+team_farm_run::role_states team_farm_run::states() const {
+  return {member_.job() ? detail::format("in task {}", member_.job()->task.first) : "idle",
+          root_role_ ? detail::format("{} teams at work, {} ranks free", root_role_->running(),
+                                      root_role_->free_ranks())
+                     : ""};
 }
 
 }  // namespace skel::detail

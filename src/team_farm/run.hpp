@@ -32,7 +32,7 @@ class team_farm_run final : public farm_call<team_protocol> {
   /// In a farm over all ranks.
   bool vacate(bool leaves) override;
   /// What is not saved yet.
-  [[nodiscard]] double redone() const override;
+  [[nodiscard]] double redone() override;
 
  private:
   friend class protocol_run<team_protocol>;
@@ -40,7 +40,6 @@ class team_farm_run final : public farm_call<team_protocol> {
   // --- the compute thread
   [[nodiscard]] bool find_work(unsigned thread) override;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
-  void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void enter_team(role::team::run const& job);
   void abandon(int because_of, std::string const& text);
   void watch_tasks(double t);
@@ -81,8 +80,7 @@ class team_farm_run final : public farm_call<team_protocol> {
   using farm_call::describe;
   void describe(report& r) const override;
   [[nodiscard]] std::string name() const { return "teams"; }
-  [[nodiscard]] std::string member_state() const;
-  [[nodiscard]] std::string root_state() const;
+  [[nodiscard]] role_states states() const;
 
   std::optional<role::team::run> todo_;
   role::job_id formed_ = 0;  // the team that team_ is

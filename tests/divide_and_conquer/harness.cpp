@@ -127,7 +127,7 @@ void world::run_poison(int rank) {
 }
 
 // A rank with permission to do the work may have died just before or just after doing it.
-void world::check_blame(role::divide_act::blame const& b) const {
+void world::check_blame(role::divide::blame const& b) const {
   auto const& s = *scenario_;
   auto const allowed = allowed_.find(b.work);
   unsigned takers = 0;

@@ -93,7 +93,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   // Whether only the poison causes losses.
   [[nodiscard]] bool undisturbed() const { return scenario_->deaths == 0 && suspicions_ == 0; }
   void run_poison(int rank);
-  void check_blame(role::divide_act::blame const& b) const;
+  void check_blame(role::divide::blame const& b) const;
   [[nodiscard]] bool atomic(items p) const { return p.second - p.first <= scenario_->trivial; }
   [[nodiscard]] std::string expected(rank_span s, items p) const;
   [[nodiscard]] std::string expected_parts(rank_span s, items p) const;

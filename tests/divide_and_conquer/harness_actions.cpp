@@ -3,29 +3,28 @@
 
 namespace divide_harness {
 
-namespace act = role::divide_act;
-namespace say = role::divide_say;
+namespace divide = role::divide;
 
 void world::perform(int rank, role::divide_actions& list, items problem, std::string const& solution) {
   auto& n = at(rank);
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   for (auto const& action : std::exchange(list, {})) {
-    if (auto const* const s = std::get_if<act::send>(&action)) {
+    if (auto const* const s = std::get_if<divide::send>(&action)) {
       send(rank, s->to, s->what);
-    } else if (auto const* d = std::get_if<act::divide>(&action)) {
+    } else if (auto const* d = std::get_if<divide::divide>(&action)) {
       require(d->group.size() > 1, "a group of one rank is divided");
       n.jobs.push_back({job::kind::divide, d->group, n.problems.at(d->group)});
-    } else if (auto const* so = std::get_if<act::solve>(&action)) {
+    } else if (auto const* so = std::get_if<divide::solve>(&action)) {
       n.jobs.push_back({job::kind::solve, so->group, n.problems.at(so->group)});
-    } else if (auto const* c = std::get_if<act::combine>(&action)) {
+    } else if (auto const* c = std::get_if<divide::combine>(&action)) {
       auto left = n.solutions.extract(c->group.left());
       auto right = n.solutions.extract(c->group.right());
       require(!left.empty() && !right.empty(), "a solution to combine is missing");
       n.jobs.push_back({job::kind::combine, c->group, {}, left.mapped(), right.mapped()});
-    } else if (auto const* kp = std::get_if<act::keep_problem>(&action)) {
+    } else if (auto const* kp = std::get_if<divide::keep_problem>(&action)) {
       require(problem.first < problem.second, "an empty problem");
       n.problems[kp->group] = problem;
-    } else if (auto const* ks = std::get_if<act::keep_solution>(&action)) {
+    } else if (auto const* ks = std::get_if<divide::keep_solution>(&action)) {
       require(!solution.empty(), "an empty solution");
       std::erase_if(n.solutions, [&](auto const& x) { return ks->group.contains(x.first); });
       n.solutions[ks->group] = solution;
@@ -33,7 +32,7 @@ void world::perform(int rank, role::divide_actions& list, items problem, std::st
       require(rank == 0 && !complete_, "the call completes twice");
       complete_ = true;
       call_roll(&role::roll_call::close, end->how);
-    } else if (auto const* b = std::get_if<act::blame>(&action)) {
+    } else if (auto const* b = std::get_if<divide::blame>(&action)) {
       if (roll_.stopping()) continue;
       check_blame(*b);
       blamed_ = true;
@@ -51,11 +50,11 @@ void world::perform(int rank, role::divide_actions& list, items problem, std::st
 void world::send(int rank, int to, role::divide_message const& what) {
   auto& n = at(rank);
   auto p = packet_of(what);
-  if (auto const* const pr = std::get_if<say::problem>(&what)) {
+  if (auto const* const pr = std::get_if<divide::problem>(&what)) {
     p.problem = n.problems.at(pr->group);
-  } else if (auto const* const so = std::get_if<say::solution>(&what)) {
+  } else if (auto const* const so = std::get_if<divide::solution>(&what)) {
     p.solution = n.solutions.at(so->group);
-  } else if (auto const* const yes = std::get_if<say::allow_takeover>(&what)) {
+  } else if (auto const* const yes = std::get_if<divide::allow_takeover>(&what)) {
     allowed_[yes->work].insert(to);
   } else if (auto const* const call = std::get_if<role::call_message>(&what)) {
     auto const* const f = std::get_if<role::finish>(call);

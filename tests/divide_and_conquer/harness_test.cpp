@@ -54,8 +54,8 @@ TEST_CASE("without losses no rank asks for permission") {
         std::mt19937_64 dice(1);
         w.settle(dice);
         w.check_end();
-        CHECK(w.messages_of<skel::role::divide_say::ask_takeover>() == 0);
-        CHECK(w.messages_of<skel::role::divide_say::need_problem>() == 0);
+        CHECK(w.messages_of<skel::role::divide::ask_takeover>() == 0);
+        CHECK(w.messages_of<skel::role::divide::need_problem>() == 0);
       }
 }
 

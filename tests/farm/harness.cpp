@@ -29,7 +29,7 @@ world::world(scenario const& s, fault* f)
   source_ended_ = !s.stream;
   role::farm_root_config l;
   l.ranks = s.ranks;
-  l.first_worker = static_cast<int>(s.servers());
+  l.first_computing = static_cast<int>(s.servers());
   if (!s.stream) l.list.tasks = s.tasks;
   if (s.costly) {
     std::vector<double> each;
@@ -44,7 +44,7 @@ world::world(scenario const& s, fault* f)
   l.first_grant = s.first_grant;
   l.call_hash = call_hash(0);
   l.list.resumed = s.resumed;
-  l.most_losses = s.most_losses;
+  l.losses.most = s.most_losses;
   l.on_error = s.on_error;
   l.audit = {s.audit, s.audit_holds};
   if (s.heavy_every > 0)
@@ -58,16 +58,16 @@ world::world(scenario const& s, fault* f)
     w.costly = l.list.costly;
     w.asks = skel::asks_root(s.policy);
     w.ring.directed = s.policy.more == skel::schedule::more_from::root_then_ranks;
-    if ((s.policy.more == skel::schedule::more_from::ring || w.ring.directed) && s.workers() > 1)
+    if ((s.policy.more == skel::schedule::more_from::ring || w.ring.directed) && s.computing() > 1)
       w.ring.ranks = s.ranks;
-    w.ring.first = l.first_worker;
-    if (w.ring.directed && s.seed % 2 == 0) w.interval = 0.04;  // of work: one to four tasks
+    w.ring.first = l.first_computing;
+    if (w.ring.directed && s.seed % 2 == 0) w.wait.seconds = 0.04;  // of work: one to four tasks
     w.ring.take = s.policy.take;
     w.ring.give = s.policy.give;
     w.ring.order = s.policy.order;
     w.ring.copies = s.policy.copies;
     w.results = s.results;
-    w.send_after_ticks = s.send_after_ticks;
+    w.wait.ticks = s.send_after_ticks;
     w.threshold = s.policy.threshold;
     w.early = s.policy.early;
     w.fresh = s.steered || (w.ring.directed && r == 0);
@@ -75,7 +75,7 @@ world::world(scenario const& s, fault* f)
     w.computes = index >= 0;
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
     if (w.computes && !s.resumed)
-      w.share = skel::known_share(s.policy, s.tasks, static_cast<int>(s.workers()), index, l.list.costs);
+      w.share = skel::known_share(s.policy, s.tasks, static_cast<int>(s.computing()), index, l.list.costs);
     at(r).threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
     at(r).member = member(w);
   }
@@ -127,7 +127,7 @@ void world::deliver_own() {
 void world::follow_up(int /*rank*/) {
   deliver_own();
   was_stopping_ = roll_.stopping();
-  complete_ = root_role_.recorded() == scenario_->tasks;
+  complete_ = root_role_.tasks().recorded().count() == scenario_->tasks;
 }
 
 bool world::rare(event const& e) const {
@@ -175,9 +175,9 @@ std::uint64_t world::most_events() const {
 }
 
 std::string world::waits_for() const {
-  auto text =
-      fmt::format("{} of {} recorded, {} sunk, {} in the pool{}", root_role_.recorded(), scenario_->tasks,
-                  sink_.received, root_role_.pooled(), roll_.stopping() ? ", stopping" : "");
+  auto text = fmt::format("{} of {} recorded, {} sunk, {} in the pool{}",
+                          root_role_.tasks().recorded().count(), scenario_->tasks, sink_.received,
+                          root_role_.pooled(), roll_.stopping() ? ", stopping" : "");
   for (int r = 0; r < scenario_->ranks; ++r) {
     auto const& n = at(r);
     text += fmt::format("; rank {}: ", r);
@@ -332,7 +332,7 @@ void world::sink() {
 // As the engine does. The result may come all the same.
 void world::cancel(task_id id) {
   deliver_own();
-  if (root_role_.has_result(id) || roll_.stopping()) return;
+  if (root_role_.tasks().recorded().contains(id) || roll_.stopping()) return;
   ++tasks_.at(id).left_out;
   sink_.leave_out(id);
   tell_root_role(&root_role::cancel, id);
@@ -358,7 +358,7 @@ bool world::blamed() const {
 
 bool world::may_blame(role::outcome const& how) const {
   if (scenario_->small_rank && heavy(how.task) && !fails(how.task, how.rank))
-    require(!scenario_->calm() || scenario_->workers() == 1, "no rank has room for a task, but one has");
+    require(!scenario_->calm() || scenario_->computing() == 1, "no rank has room for a task, but one has");
   else if (fails(how.task, how.rank))
     require(!survives_a_bad_rank(how), "the run fails though another rank could run the task");
   else if (scenario_->audit > 0)
@@ -384,14 +384,14 @@ void world::check_blame(role::outcome const& how) const {
 // Whether only one rank fails and another one could run its tasks.
 bool world::survives_a_bad_rank(role::outcome const& how) const {
   auto const& s = *scenario_;
-  return s.failing_rank && s.on_error.elsewhere && s.on_error.times > 1 && s.calm() && s.workers() > 1 &&
+  return s.failing_rank && s.on_error.elsewhere && s.on_error.times > 1 && s.calm() && s.computing() > 1 &&
          !s.policy.copies && how.handed_out_again == 0;
 }
 
 // Whether the ranks may disagree without a third one that settles it.
 bool world::may_be_unsettled() const {
   auto const& s = *scenario_;
-  return s.liar && (s.workers() < 3 || !s.calm_but_for_the_liar() || s.failing_from || s.failing_rank);
+  return s.liar && (s.computing() < 3 || !s.calm_but_for_the_liar() || s.failing_from || s.failing_rank);
 }
 
 // If all tasks are audited, or the liar is found, none of its results is in the sink, or all of them are

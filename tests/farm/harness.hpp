@@ -1,4 +1,4 @@
-// The roles of a farm in a world of peers (protocol/peer_world.hpp): a root, and a worker on each rank.
+// The roles of a farm in a world of peers (protocol/peer_world.hpp): a root, and a member on each rank.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ struct scenario : harness_common::peer_scenario {
   }
   [[nodiscard]] bool calm() const { return calm_but_for_the_liar() && !liar; }
   [[nodiscard]] std::size_t servers() const { return root_serves && ranks > 1 ? 1 : 0; }
-  [[nodiscard]] std::size_t workers() const { return static_cast<std::size_t>(ranks) - servers(); }
+  [[nodiscard]] std::size_t computing() const { return static_cast<std::size_t>(ranks) - servers(); }
   [[nodiscard]] std::string describe() const;
 };
 
@@ -106,7 +106,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   };
   explicit world(scenario const& s, fault* f = nullptr);
   void check_end() const;
-  [[nodiscard]] std::uint64_t again() const { return root_role_.book().again; }
+  [[nodiscard]] std::uint64_t again() const { return root_role_.book().counts.again; }
   /// Whether a task was blamed for the loss of ranks that ran it.
   [[nodiscard]] bool blamed() const;
   friend bool operator==(world const&, world const&) = default;
@@ -119,7 +119,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void please_stop(int rank) override;
   void send(int rank, int to, role::farm_message const& what) override;
   void follow_up(int rank) override;
-  void count() override { roll_.count(root_role_.book().tasks.sunk(), root_role_.book().again); }
+  void count() override { roll_.count(root_role_.book().tasks.sunk(), root_role_.book().counts.again); }
   void stop() override { root_role_.stop(); }
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
@@ -142,7 +142,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void add_to(role::digest& d) const override;
 
   // --- the work of the engine
-  /// `free`: the thread of this rank that takes what its worker hands out.
+  /// `free`: the thread of this rank that takes what its member hands out.
   void perform(int rank, bool from_root, role::farm_actions& list, thread* free = nullptr);
   void perform(int rank, role::farm_action const& action, thread* free);
   template <class Event, class... Arguments>

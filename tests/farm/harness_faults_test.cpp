@@ -88,7 +88,7 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }},
     {"the root has no ticks",
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick || e.a != 0; }; }},
-    {"the workers have no ticks",
+    {"the members have no ticks",
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick || e.a == 0; }; }},
     {"a victim's gift is lost", [](auto& m) { once_lost<farm::give>(m, 1); }},
     {"a victim's gift is one task off",

@@ -75,7 +75,7 @@ TEST_CASE("incomplete stock is taken again soon, and a round without an answer i
   b.pass(100, everything);
   auto before = b.stocks;
   b.pass(64, {0, 900, 1});
-  CHECK(b.root.book().again > 0);
+  CHECK(b.root.book().counts.again > 0);
   CHECK(b.stocks >= before + 2);
   b.pass(200, everything);
   before = b.stocks;
@@ -192,8 +192,8 @@ TEST_CASE("a task that only the root has room for runs there again when it has t
 
 TEST_CASE("a rank that refuses a suspect does not acquit it") {
   role::farm_root_config c;
-  c.most_losses = 2;
-  c.former_roots = {{-1, {{7, 1, 1}}}};
+  c.losses.most = 2;
+  c.losses.former_roots = {{-1, {{7, 1, 1}}}};
   c.list.recalled = c.list.resumed = true;
   unequal_ranks ranks({4, 1, 4}, c);
   CHECK(ranks.given() == std::pair(1, true));
@@ -210,7 +210,7 @@ TEST_CASE("a rank that refuses a suspect does not acquit it") {
 
 TEST_CASE("the call ends when its last task is left out because the rank with room for it is lost") {
   role::farm_root_config c;
-  c.first_worker = 1;
+  c.first_computing = 1;
   c.on_error = skel::on_error::collect{};
   unequal_ranks ranks({4, 1, 4}, c, 2);
   ranks.refuse(1);

@@ -22,28 +22,28 @@ std::vector<Message> sent(role::farm_actions const& list, int to) {
 }
 
 // Rank 1 of two, with tasks of 10 ms, one at a time.
-struct one_worker {
-  role::farm_member worker;
+struct one_member {
+  role::farm_member member;
   skel::task_id next = 0;
   role::farm_actions list;
 
-  explicit one_worker(double interval, std::uint64_t tasks, std::uint64_t batch = 1) {
+  explicit one_member(double interval, std::uint64_t tasks, std::uint64_t batch = 1) {
     role::farm_member_config c;
     c.self = 1;
     c.ring.directed = true;
     c.ring.ranks = 2;
-    c.interval = interval;
+    c.wait.seconds = interval;
     c.results = skel::results::streamed(batch);
-    worker = role::farm_member(c);
-    worker.begin(list);
-    worker.on(0, role::farm::grant{{{0, tasks, 1}}}, list);
-    worker.idle(1, list);
+    member = role::farm_member(c);
+    member.begin(list);
+    member.on(0, role::farm::grant{{{0, tasks, 1}}}, list);
+    member.idle(1, list);
     list.clear();
   }
   // Runs a task; returns the number of tasks whose results it sends.
   std::uint64_t run() {
-    worker.measured(1, 0.01);
-    worker.finished({next++, 1, 1}, 1, list);
+    member.measured(1, 0.01);
+    member.finished({next++, 1, 1}, 1, list);
     std::uint64_t n = 0;
     for (auto const& m : sent<role::farm::results>(list, 0)) n += skel::count_tasks(m.ranges);
     list.clear();
@@ -54,34 +54,34 @@ struct one_worker {
 }  // namespace
 
 TEST_CASE("results wait for the interval, and leave together") {
-  one_worker at_once(0, 100);
+  one_member at_once(0, 100);
   for (int i = 0; i < 5; ++i) CHECK(at_once.run() == 1);
-  one_worker waits(0.035, 100);
+  one_member waits(0.035, 100);
   std::vector<std::uint64_t> counts(12);
   for (auto& n : counts) n = waits.run();
   CHECK(counts == std::vector<std::uint64_t>{0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4});
-  waits.worker.on(0, role::farm::spacing{15'000}, waits.list);
+  waits.member.on(0, role::farm::spacing{15'000}, waits.list);
   CHECK(waits.run() == 0);
   CHECK(waits.run() == 2);
 }
 
 TEST_CASE("results do not wait when the rank needs tasks, or for long") {
-  one_worker last(10, 6);  // seconds
+  one_member last(10, 6);  // seconds
   std::uint64_t n = 0;
   for (int i = 0; i < 6; ++i) n += last.run();
   CHECK(n == 6);
-  one_worker long_task(10, 100);
+  one_member long_task(10, 100);
   CHECK(long_task.run() == 0);
   role::farm_actions list;
-  for (int i = 0; i < 2; ++i) long_task.worker.tick(list);  // half a second
+  for (int i = 0; i < 2; ++i) long_task.member.tick(list);  // half a second
   CHECK(sent<role::farm::results>(list, 0).size() == 1);
 }
 
 TEST_CASE("a batch that the user chose waits for its tasks, however long that takes") {
-  one_worker batches(0, 100, 3);
+  one_member batches(0, 100, 3);
   CHECK(batches.run() == 0);
   role::farm_actions list;
-  for (int i = 0; i < 10; ++i) batches.worker.tick(list);
+  for (int i = 0; i < 10; ++i) batches.member.tick(list);
   CHECK(sent<role::farm::results>(list, 0).empty());
   CHECK(batches.run() == 0);
   CHECK(batches.run() == 3);
@@ -93,23 +93,23 @@ TEST_CASE("no task is asked for that would wait for a costly one") {
     c.self = 1;
     c.threads = threads;
     c.costly = 10;
-    role::farm_member worker(c);
+    role::farm_member member(c);
     role::farm_actions list;
     auto const asks = [&] {
       auto const n = sent<role::farm::ask>(list, 0).size();
       list.clear();
       return n;
     };
-    worker.begin(list);
+    member.begin(list);
     CHECK(asks() == 1);
     auto const run = [&](skel::task_id id) {
-      worker.on(0, role::farm::grant{{{id, 1, 1}}}, list);
-      worker.idle(1, list);
+      member.on(0, role::farm::grant{{{id, 1, 1}}}, list);
+      member.idle(1, list);
       return asks();
     };
     if (threads == 2) CHECK(run(4) == 1);  // for the other thread
     CHECK(run(9) == 0);
-    worker.finished({9, 1, 1}, 1, list);
+    member.finished({9, 1, 1}, 1, list);
     auto const results = sent<role::farm::results>(list, 0);
     REQUIRE(results.size() == 1);
     CHECK(results[0].wanted > 0);

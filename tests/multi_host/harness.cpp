@@ -18,7 +18,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f) {
                                .most_losses = s.most_losses};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
-    at(r).worker = role::group_member({r, 0, call_hash(r), s.threads, 0, s.results_level});
+    at(r).member = role::group_member({r, 0, call_hash(r), s.threads, 0, s.results_level});
     at(r).host = role::group_host({r, 0, s.read_ahead, s.left_alone, s.most_losses});
   }
   root_role_ = role::group_root(book);
@@ -50,7 +50,7 @@ void world::apply_own(event const& e) {
 
 void world::begin(int rank) {
   role::group_actions list;
-  at(rank).worker.begin(list);
+  at(rank).member.begin(list);
   perform(rank, list);
   if (rank != 0) return;
   root_role_.begin(list);
@@ -62,10 +62,10 @@ void world::receive(int from, int to, packet& p) {
   role::group_actions list;
   if (auto const* const call = std::get_if<role::call_message>(&p.what); call != nullptr && to == 0)
     call_roll(&role::roll_call::on, from, *call);
-  if (auto const* const l = std::get_if<role::group_msg::lead>(&p.what)) n.share_end = l->units.end;
-  auto const* const pieces = std::get_if<role::group_msg::packet>(&p.what);
+  if (auto const* const l = std::get_if<role::group::lead>(&p.what)) n.share_end = l->units.end;
+  auto const* const pieces = std::get_if<role::group::packet>(&p.what);
   n.suspect_arrives = pieces != nullptr && pieces->suspect;
-  role::route(from, p.what, to == 0 && !roll_.stopping() ? &root_role_ : nullptr, n.host, n.worker, list);
+  role::route(from, p.what, to == 0 && !roll_.stopping() ? &root_role_ : nullptr, n.host, n.member, list);
   perform(to, list, p.cargo);
 }
 
@@ -85,7 +85,7 @@ void world::finish(int rank, int which) {
     require(!suspect || !others || suspicions_ > 0, "the root meets a suspect while other ranks live");
   }
   if (job_fails()) {
-    n.worker.failed(j.pieces.unit, "it throws", list);
+    n.member.failed(j.pieces.unit, "it throws", list);
     perform(rank, list);
     return;
   }
@@ -104,7 +104,7 @@ void world::finish(int rank, int which) {
         n.done.insert({{term, j.pieces.unit, p}, result_of(cuts.at(p - n.first_of.at(j.id)))});
     }
     for (auto p = j.pieces.first; p < j.pieces.first + j.pieces.count; ++p) ++runs_[{j.pieces.unit, p}];
-    n.worker.finished(j.id, j.pieces, j.pieces.count, list);
+    n.member.finished(j.id, j.pieces, j.pieces.count, list);
   } else {
     n.host.delivered(j.term, j.pieces.unit, list);
   }
@@ -116,7 +116,7 @@ void world::retire(int rank) {
   ++retirements_;
   n.retires = !n.retires;
   role::group_actions list;
-  n.worker.retire(n.retires, list);
+  n.member.retire(n.retires, list);
   perform(rank, list);
 }
 
@@ -143,7 +143,7 @@ void world::kill(int rank) {
       follow_up(to);
     }
   apply({kind::die, rank, 0, (s.seed + static_cast<std::uint64_t>(killed_)) % 4});
-  // The deadly work may finally kill a host, and with it the record of its workers.
+  // The deadly work may finally kill a host, and with it the record of its members.
   auto const most = static_cast<int>(2 * std::max(2U, s.most_losses) + 2);
   bool const sure = s.last_words && s.deaths == 0 && s.suspicions == 0 && s.most_losses > 0;
   require(!sure || killed_ <= most, "deadly work ends " + std::to_string(killed_) + " ranks");
@@ -183,13 +183,13 @@ void world::hear_lost(int rank, int peer) {
   at(rank).host.lost(peer, list);
   again_ += at(rank).host.units().taken_back() - before;
   perform(rank, list);
-  at(rank).worker.lost(peer, list);
+  at(rank).member.lost(peer, list);
   perform(rank, list);
 }
 
 void world::hear_tick(int rank) {
   role::group_actions list;
-  at(rank).worker.tick(list);
+  at(rank).member.tick(list);
   at(rank).host.tick(list);
   if (rank == 0 && !roll_.stopping()) root_role_.tick(list);
   perform(rank, list);
@@ -197,7 +197,7 @@ void world::hear_tick(int rank) {
 
 void world::please_stop(int rank) {
   role::group_actions list;
-  at(rank).worker.please_stop(list);
+  at(rank).member.please_stop(list);
   perform(rank, list);
 }
 
@@ -207,7 +207,7 @@ void world::add_own(int rank, std::vector<event>& all) const {
   if (rank == 0 && root_role_.on_trial() && n.carried)
     all.push_back({kind::measure, 0, 0, 1 + s.seed % static_cast<std::uint64_t>(s.ranks)});
   if (rank != 0 && retirements_ < s.retirements) all.push_back({kind::retire, rank});
-  if (n.retires && n.worker.vacant() && all_heard(rank)) all.push_back({kind::leave, rank});
+  if (n.retires && n.member.vacant() && all_heard(rank)) all.push_back({kind::leave, rank});
   for (int j = 0; j < static_cast<int>(n.running.size()); ++j) {
     all.push_back({kind::finish, rank, j});
     auto const& x = n.running[static_cast<std::size_t>(j)];
@@ -249,10 +249,10 @@ void world::check_no_orphan() const {
     return n.host.active() && n.carried && *n.carried + 2 < n.share_end;
   });
   for (int r = 0; r < s.ranks && work; ++r) {
-    auto const& worker = at(r).worker;
-    if (worker.has_work() || worker.running() > 0 || (at(r).host.active() && !s.hosts_help)) continue;
+    auto const& member = at(r).member;
+    if (member.has_work() || member.running() > 0 || (at(r).host.active() && !s.hosts_help)) continue;
     if (at(r).running.size() >= s.threads) continue;  // its thread reads
-    require(worker.host() && worker.waiting() && at(*worker.host()).host.active(), "a rank is an orphan");
+    require(member.awaits() && at(*member.awaits()).host.active(), "a rank is an orphan");
   }
 }
 
@@ -277,7 +277,7 @@ void world::check_done() const {
 }
 
 void node::add_to(role::digest& d) const {
-  d.add(worker).add(host);
+  d.add(member).add(host);
   for (auto const* jobs : {&waiting, &running}) {
     for (auto const& j : *jobs)
       d.add(static_cast<std::uint64_t>(j.what))

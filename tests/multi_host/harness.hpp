@@ -70,7 +70,7 @@ struct job {
 };
 
 struct node : harness_common::peer_node {
-  role::group_member worker;
+  role::group_member member;
   role::group_host host;
   std::vector<job> waiting, running;
   bool retires = false;
@@ -79,7 +79,7 @@ struct node : harness_common::peer_node {
   std::map<std::uint64_t, std::vector<std::optional<std::uint64_t>>> kept;
   std::optional<std::uint64_t> carried;  // the unit read last
   std::uint64_t share_end = 0;           // from the latest lead or let_go
-  // The state of a worker.
+  // The state of a member.
   std::map<role::packet_id, std::pair<term_id, std::vector<std::uint64_t>>> packets;
   std::map<role::packet_id, std::uint64_t> first_of;
   std::set<role::packet_id> suspects;  // packets with a piece of lost ranks

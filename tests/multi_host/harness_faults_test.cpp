@@ -8,8 +8,7 @@
 namespace {
 
 namespace role = skel::role;
-namespace act = role::group_act;
-namespace msg = role::group_msg;
+namespace group = role::group;
 using group_harness::event;
 using namespace harness_common;
 using mutation = basic_mutation<group_harness::fault>;
@@ -24,60 +23,62 @@ void change_one(mutation& m, int n, How how) {
 }
 
 std::vector<named_fault<mutation>> const faults{
-    {"a unit is not read", [](auto& m) { drop_nth<act::read>(m, 2); }},
-    {"a unit is read twice", [](auto& m) { twice<act::read>(m, 1); }},
+    {"a unit is not read", [](auto& m) { drop_nth<group::read>(m, 2); }},
+    {"a unit is read twice", [](auto& m) { twice<group::read>(m, 1); }},
     {"a unit is left out",
-     [](auto& m) { change_nth<act::read>(m, 2, [](auto&, auto it) { ++std::get<act::read>(*it).unit; }); }},
+     [](auto& m) {
+       change_nth<group::read>(m, 2, [](auto&, auto it) { ++std::get<group::read>(*it).unit; });
+     }},
     {"a new host thinks that it has state",
      [](auto& m) {
-       change_nth<act::read>(m, 2, [](auto&, auto it) { std::get<act::read>(*it).fresh ^= true; });
+       change_nth<group::read>(m, 2, [](auto&, auto it) { std::get<group::read>(*it).fresh ^= true; });
      }},
-    {"results are not kept", [](auto& m) { drop_nth<act::keep>(m, 1); }},
-    {"results are kept twice", [](auto& m) { twice<act::keep>(m, 2); }},
+    {"results are not kept", [](auto& m) { drop_nth<group::keep>(m, 1); }},
+    {"results are kept twice", [](auto& m) { twice<group::keep>(m, 2); }},
     {"results are kept as others'",
      [](auto& m) {
-       change_nth<act::keep>(m, 1, [](auto&, auto it) { ++std::get<act::keep>(*it).pieces.first; });
+       change_nth<group::keep>(m, 1, [](auto&, auto it) { ++std::get<group::keep>(*it).pieces.first; });
      }},
-    {"a unit does not leave", [](auto& m) { drop_nth<act::deliver>(m, 1); }},
-    {"a packet is not accepted", [](auto& m) { drop_nth<act::accept>(m, 1); }},
-    {"a piece is not processed", [](auto& m) { drop_nth<act::execute>(m, 2); }},
-    {"a unit is not recorded", [](auto& m) { drop_nth<act::record>(m, 1); }},
-    {"a unit is recorded twice", [](auto& m) { twice<act::record>(m, 1); }},
-    {"the clock starts twice", [](auto& m) { twice<act::started>(m, 1); }},
-    {"the clock does not start", [](auto& m) { drop_nth<act::started>(m, 1); }},
+    {"a unit does not leave", [](auto& m) { drop_nth<group::deliver>(m, 1); }},
+    {"a packet is not accepted", [](auto& m) { drop_nth<group::accept>(m, 1); }},
+    {"a piece is not processed", [](auto& m) { drop_nth<group::execute>(m, 2); }},
+    {"a unit is not recorded", [](auto& m) { drop_nth<group::record>(m, 1); }},
+    {"a unit is recorded twice", [](auto& m) { twice<group::record>(m, 1); }},
+    {"the clock starts twice", [](auto& m) { twice<group::started>(m, 1); }},
+    {"the clock does not start", [](auto& m) { drop_nth<group::started>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 1); }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
-    {"no rank leads", [](auto& m) { never<msg::lead>(m); }},
-    {"an appointment is lost", [](auto& m) { once_lost<msg::lead>(m, 2); }},
-    {"an order is lost", [](auto& m) { once_lost<msg::serve>(m, 1); }},
+    {"no rank leads", [](auto& m) { never<group::lead>(m); }},
+    {"an appointment is lost", [](auto& m) { once_lost<group::lead>(m, 2); }},
+    {"an order is lost", [](auto& m) { once_lost<group::serve>(m, 1); }},
     {"a share is longer than it is",
-     [](auto& m) { change_one<msg::lead>(m, 1, [](auto& l) { ++l.units.end; }); }},
+     [](auto& m) { change_one<group::lead>(m, 1, [](auto& l) { ++l.units.end; }); }},
     {"a share begins too late",
-     [](auto& m) { change_one<msg::lead>(m, 1, [](auto& l) { ++l.units.first; }); }},
-    {"a worker is sent to another host",
+     [](auto& m) { change_one<group::lead>(m, 1, [](auto& l) { ++l.units.first; }); }},
+    {"a member is sent to another host",
      [](auto& m) {
-       change_one<msg::serve>(m, 2, [](auto& s) { s.host = s.host && *s.host > 0 ? *s.host - 1 : 1; });
+       change_one<group::serve>(m, 2, [](auto& s) { s.host = s.host && *s.host > 0 ? *s.host - 1 : 1; });
      }},
-    {"no rank may give", [](auto& m) { never<msg::go>(m); }},
-    {"a request is lost for ever", [](auto& m) { never<msg::request>(m); }},
-    {"a packet is lost", [](auto& m) { once_lost<msg::packet>(m, 2); }},
+    {"no rank may give", [](auto& m) { never<group::go>(m); }},
+    {"a request is lost for ever", [](auto& m) { never<group::request>(m); }},
+    {"a packet is lost", [](auto& m) { once_lost<group::packet>(m, 2); }},
     {"packets hold other pieces",
-     [](auto& m) { change_one<msg::packet>(m, 2, [](auto& p) { ++p.pieces.first; }); }},
+     [](auto& m) { change_one<group::packet>(m, 2, [](auto& p) { ++p.pieces.first; }); }},
     {"packets are of another unit",
-     [](auto& m) { change_one<msg::packet>(m, 1, [](auto& p) { ++p.pieces.unit; }); }},
-    {"results are lost", [](auto& m) { once_lost<msg::returned>(m, 1); }},
+     [](auto& m) { change_one<group::packet>(m, 1, [](auto& p) { ++p.pieces.unit; }); }},
+    {"results are lost", [](auto& m) { once_lost<group::returned>(m, 1); }},
     {"results of other pieces",
      [](auto& m) {
-       change_one<msg::returned>(m, 1, [](auto& r) {
+       change_one<group::returned>(m, 1, [](auto& r) {
          if (!r.runs.empty()) ++r.runs.front().first;
        });
      }},
-    {"results of a unit are lost", [](auto& m) { once_lost<msg::unit_done>(m, 1); }},
+    {"results of a unit are lost", [](auto& m) { once_lost<group::unit_done>(m, 1); }},
     {"a unit is taken for another",
-     [](auto& m) { change_one<msg::unit_done>(m, 1, [](auto& d) { d.unit ^= 1; }); }},
+     [](auto& m) { change_one<group::unit_done>(m, 1, [](auto& d) { d.unit ^= 1; }); }},
     {"a unit that does not exist is done",
-     [](auto& m) { change_one<msg::unit_done>(m, 1, [](auto& d) { d.unit = 99; }); }},
-    {"no rank hears that the first units are read", [](auto& m) { never<msg::loaded>(m); }},
+     [](auto& m) { change_one<group::unit_done>(m, 1, [](auto& d) { d.unit = 99; }); }},
+    {"no rank hears that the first units are read", [](auto& m) { never<group::loaded>(m); }},
     {"a stop message is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
     {"a stopped message is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
     {"a failure is not reported", [](auto& m) { never<role::failed>(m); }},
@@ -94,33 +95,34 @@ std::vector<named_fault<mutation>> const faults{
 
 // Faults of splitting a share.
 std::vector<named_fault<mutation>> const faults_of_splits{
-    {"no rank is asked to let go", [](auto& m) { once_lost<msg::split>(m, 1); }},
-    {"no rank hears what was let go", [](auto& m) { once_lost<msg::let_go>(m, 1); }},
+    {"no rank is asked to let go", [](auto& m) { once_lost<group::split>(m, 1); }},
+    {"no rank hears what was let go", [](auto& m) { once_lost<group::let_go>(m, 1); }},
     {"no rank takes a unit that was let go",
-     [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { ++l.end; }); }},
+     [](auto& m) { change_one<group::let_go>(m, 1, [](auto& l) { ++l.end; }); }},
     {"a unit that was not let go is taken",
-     [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { --l.end; }); }},
+     [](auto& m) { change_one<group::let_go>(m, 1, [](auto& l) { --l.end; }); }},
     {"a host goes on with a unit that it let go",
      [](auto& m) {
        m.wanted = [&m](auto& list) {
          for (auto& action : list)
-           if (auto* const s = std::get_if<act::send>(&action);
-               s != nullptr && std::holds_alternative<msg::let_go>(s->what) && m.nth(1))
-             --std::get<msg::let_go>(s->what).end;
+           if (auto* const s = std::get_if<group::send>(&action);
+               s != nullptr && std::holds_alternative<group::let_go>(s->what) && m.nth(1))
+             --std::get<group::let_go>(s->what).end;
        };
      }},
-    {"all of a share is let go", [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { l.end = 0; }); }},
+    {"all of a share is let go",
+     [](auto& m) { change_one<group::let_go>(m, 1, [](auto& l) { l.end = 0; }); }},
     {"more is let go than there is",
-     [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { l.end += 99; }); }},
+     [](auto& m) { change_one<group::let_go>(m, 1, [](auto& l) { l.end += 99; }); }},
     {"what is left after a split is not known",
-     [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { l.left = 0; }); }},
+     [](auto& m) { change_one<group::let_go>(m, 1, [](auto& l) { l.left = 0; }); }},
 };
 
 // A lead for a term that its rank has led before: small groups were joined.
-void when_joined(mutation& m, std::function<bool(msg::lead&)> how) {
+void when_joined(mutation& m, std::function<bool(group::lead&)> how) {
   auto led = std::make_shared<std::set<role::term_id>>();
   m.received = [&m, led, how](int, auto& message) {
-    auto* const lead = as<msg::lead>(message);
+    auto* const lead = as<group::lead>(message);
     bool const again = lead != nullptr && !led->insert(lead->term).second;
     return !again || !m.nth(1) || how(*lead);
   };
@@ -139,7 +141,8 @@ std::vector<named_fault<mutation>> const faults_of_joining{
     {"a host goes on after its group was joined to another",
      [](auto& m) {
        m.received = [&m](int, auto& message) {
-         if (auto* const s = as<msg::serve>(message); s != nullptr && s->ended != 0 && m.nth(1)) s->ended = 0;
+         if (auto* const s = as<group::serve>(message); s != nullptr && s->ended != 0 && m.nth(1))
+           s->ended = 0;
          return true;
        };
      }},
@@ -147,13 +150,13 @@ std::vector<named_fault<mutation>> const faults_of_joining{
 
 // Faults of blaming work that kills its process.
 std::vector<named_fault<mutation>> const faults_of_blame{
-    {"no rank hears which suspect begins", [](auto& m) { never<msg::begins>(m); }},
+    {"no rank hears which suspect begins", [](auto& m) { never<group::begins>(m); }},
     {"a rank says that it begins another piece",
-     [](auto& m) { change<msg::begins>(m, [](auto& b) { b.piece ^= 1; }); }},
-    {"no rank hears which unit is opened", [](auto& m) { never<msg::opens>(m); }},
+     [](auto& m) { change<group::begins>(m, [](auto& b) { b.piece ^= 1; }); }},
+    {"no rank hears which unit is opened", [](auto& m) { never<group::opens>(m); }},
     {"a unit that was open on a lost host is led with others",
      [](auto& m) {
-       change<msg::lead>(m, [](auto& l) {
+       change<group::lead>(m, [](auto& l) {
          l.units.end += l.units.alone && l.units.more ? 1 : 0;
          l.units.alone = false;
        });
@@ -161,31 +164,31 @@ std::vector<named_fault<mutation>> const faults_of_blame{
     {"a suspect is given to no rank",
      [](auto& m) {
        m.received = [](int, auto& what) {
-         auto const* const p = as<msg::packet>(what);
+         auto const* const p = as<group::packet>(what);
          return p == nullptr || !p->suspect;
        };
      }},
     {"a suspect is taken for an ordinary piece",
-     [](auto& m) { change<msg::packet>(m, [](auto& p) { p.suspect = false; }); }},
+     [](auto& m) { change<group::packet>(m, [](auto& p) { p.suspect = false; }); }},
     {"a suspect is given to the root",
      [](auto& m) {
        m.wanted = [](auto& list) {
          for (auto& action : list)
-           if (auto* const s = std::get_if<act::send>(&action))
-             if (auto const* const p = std::get_if<msg::packet>(&s->what); p != nullptr && p->suspect)
+           if (auto* const s = std::get_if<group::send>(&action))
+             if (auto const* const p = std::get_if<group::packet>(&s->what); p != nullptr && p->suspect)
                s->to = 0;
        };
      }},
     {"a host does not hear that no other rank will process suspects",
-     [](auto& m) { never<msg::last_resort>(m); }},
+     [](auto& m) { never<group::last_resort>(m); }},
     {"the root does not hear of suspects",
-     [](auto& m) { change<msg::left>(m, [](auto& l) { l.suspects = false; }); }},
+     [](auto& m) { change<group::left>(m, [](auto& l) { l.suspects = false; }); }},
     {"work is blamed for the first loss",
      [](auto& m) {
        m.wanted = [](auto& list) {
          for (std::size_t i = 0, n = list.size(); i < n; ++i)
-           if (auto const* const s = std::get_if<act::send>(&list[i]))
-             if (auto const* const p = std::get_if<msg::packet>(&s->what); p != nullptr && p->suspect) {
+           if (auto const* const s = std::get_if<group::send>(&list[i]))
+             if (auto const* const p = std::get_if<group::packet>(&s->what); p != nullptr && p->suspect) {
                role::tell_root t{role::blamed{p->pieces.unit, {1}, 0, "piece 7 of unit 0"}};
                list.push_back(std::move(t));
              }

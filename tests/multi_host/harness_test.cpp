@@ -9,7 +9,7 @@
 
 namespace {
 
-namespace msg = skel::role::group_msg;
+namespace group = skel::role::group;
 
 // A scenario without failures.
 group_harness::world settled(group_harness::scenario const& s) {
@@ -127,16 +127,16 @@ TEST_CASE("groups read each unit once, and idle ranks move to other groups") {
   s.group_size = 2;
   auto const four = settled(s);
   CHECK(four.reads() == 32);  // no unit is read twice; the job itself reads the history
-  CHECK(four.messages_of<msg::unit_done>() == 32);
-  CHECK(four.messages_of<msg::lead>() == 4 + four.split());
+  CHECK(four.messages_of<group::unit_done>() == 32);
+  CHECK(four.messages_of<group::lead>() == 4 + four.split());
   CHECK(four.reassigned() > 0);
   s.reassigns = false;
   CHECK(settled(s).reassigned() == 0);
   s.group_size = 1;
   auto const alone = settled(s);  // the symmetric partition: no rank hands pieces to another
-  CHECK(alone.messages_of<msg::lead>() == 8);
+  CHECK(alone.messages_of<group::lead>() == 8);
   s.group_size = 8;
-  CHECK(settled(s).messages_of<msg::lead>() == 1);
+  CHECK(settled(s).messages_of<group::lead>() == 1);
 }
 
 TEST_CASE("idle ranks take over the end of a share, and read it once") {
@@ -149,15 +149,15 @@ TEST_CASE("idle ranks take over the end of a share, and read it once") {
     for (s.ranks = 2; s.ranks <= 6; ++s.ranks) {
       auto const w = settled(s);
       CHECK(w.reads() == s.units);
-      CHECK(w.messages_of<msg::lead>() == static_cast<std::uint64_t>(s.ranks) + w.split());
-      CHECK(w.messages_of<msg::split>() >=
-            w.messages_of<msg::let_go>());  // some groups end before they answer
-      CHECK(w.messages_of<msg::let_go>() >= w.split());
+      CHECK(w.messages_of<group::lead>() == static_cast<std::uint64_t>(s.ranks) + w.split());
+      CHECK(w.messages_of<group::split>() >=
+            w.messages_of<group::let_go>());  // some groups end before they answer
+      CHECK(w.messages_of<group::let_go>() >= w.split());
       split += w.split();
     }
   CHECK(split > 10);
   s.splits = false;  // the paper's measure only
   auto const paper = settled(s);
-  CHECK(paper.messages_of<msg::split>() == 0);
-  CHECK(paper.messages_of<msg::lead>() == static_cast<std::uint64_t>(s.ranks));
+  CHECK(paper.messages_of<group::split>() == 0);
+  CHECK(paper.messages_of<group::lead>() == static_cast<std::uint64_t>(s.ranks));
 }

@@ -278,20 +278,20 @@ std::vector<fault> all_faults() {
   add(never("ring_steal: a borrower hears of no new lender", steal<role::steal::inherits>()));
 
   // divide_and_conquer.
-  add(never("divide: problems are lost", divide<role::divide_say::problem>()));
-  add(never("divide: solutions are lost", divide<role::divide_say::solution>()));
-  add(flipped("divide: a solution is wrong", 1, divide<role::divide_say::solution>()));
-  add(never("divide: a missing problem is not asked for", divide<role::divide_say::need_problem>()));
-  add(never("divide: a missing solution is not asked for", divide<role::divide_say::need_solution>()));
-  add(never("divide: the root allows no takeover", divide<role::divide_say::allow_takeover>()));
+  add(never("divide: problems are lost", divide<role::divide::problem>()));
+  add(never("divide: solutions are lost", divide<role::divide::solution>()));
+  add(flipped("divide: a solution is wrong", 1, divide<role::divide::solution>()));
+  add(never("divide: a missing problem is not asked for", divide<role::divide::need_problem>()));
+  add(never("divide: a missing solution is not asked for", divide<role::divide::need_solution>()));
+  add(never("divide: the root allows no takeover", divide<role::divide::allow_takeover>()));
 
   // multi_host.
-  add(once_lost("multi_host: a packet is lost", 1, group<role::group_msg::packet>()));
-  add(once_lost("multi_host: results are lost", 1, group<role::group_msg::returned>()));
-  add(flipped("multi_host: a result is wrong", 1, group<role::group_msg::returned>()));
-  add(never("multi_host: no host is appointed", group<role::group_msg::lead>()));
-  add(never("multi_host: workers have no host", group<role::group_msg::serve>()));
-  add(never("multi_host: hosts do not say that a unit is done", group<role::group_msg::unit_done>()));
+  add(once_lost("multi_host: a packet is lost", 1, group<role::group::packet>()));
+  add(once_lost("multi_host: results are lost", 1, group<role::group::returned>()));
+  add(flipped("multi_host: a result is wrong", 1, group<role::group::returned>()));
+  add(never("multi_host: no host is appointed", group<role::group::lead>()));
+  add(never("multi_host: workers have no host", group<role::group::serve>()));
+  add(never("multi_host: hosts do not say that a unit is done", group<role::group::unit_done>()));
 
   // bsp.
   add(never("bsp: epochs do not begin", bsp<role::bsp::restart>()));

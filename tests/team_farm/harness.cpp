@@ -16,7 +16,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), faults_(f), tasks_
   leaves_.resize(ranks);
   role::team_root_config l;
   l.ranks = s.ranks;
-  l.first_worker = s.serves && s.ranks > 1 ? 1 : 0;
+  l.first_computing = s.serves && s.ranks > 1 ? 1 : 0;
   if (s.hosts > 0)
     for (int r = 0; r < s.ranks; ++r) l.hosts.push_back(static_cast<std::uint64_t>(s.host(r)));
   l.ordered = s.ordered;
@@ -380,7 +380,7 @@ void world::check_stopped_early() const {
 }
 
 std::string world::waits_for() const {
-  std::string text = std::to_string(root_role_.recorded()) + " recorded, " +
+  std::string text = std::to_string(root_role_.tasks().recorded().count()) + " recorded, " +
                      std::to_string(root_role_.pooled()) + " in the pool, " +
                      std::to_string(root_role_.free_ranks()) + " free ranks" +
                      (roll_.stopping() ? ", stopping" : "");

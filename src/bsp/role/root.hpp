@@ -2,19 +2,122 @@
 // announcement to commit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bsp/role/action.hpp"
 #include "bsp/role/checkpoint_book.hpp"
-#include "bsp/role/idle_members.hpp"
-#include "bsp/role/leavers.hpp"
 #include "bsp/role/message.hpp"
 #include "bsp/role/superstep_watch.hpp"
+#include "protocol/leave_request.hpp"
+#include "protocol/outcome.hpp"
 
 namespace skel::role {
+
+/// They leave one after the other, each after a checkpoint of its own: a store in the memory of the ranks
+/// survives few losses at a time. The root is the last. Other ranks wait after the checkpoint, so that they
+/// repeat no superstep, but not for a store that hangs.
+///
+/// A regular value.
+class leavers {
+ public:
+  /// The rank is to leave, or stays after all. Returns whether the others need not wait.
+  [[nodiscard]] bool asks(rank_id rank, std::uint64_t number) {
+    if (is_to_leave(number)) return all_[rank] = number, false;
+    all_.erase(rank);
+    if (released_ != rank && any()) return false;
+    generation_ = 0;
+    return true;
+  }
+  void lost(rank_id rank) { all_.erase(rank); }
+  [[nodiscard]] bool any() const { return !all_.empty(); }
+  /// Whether one of them waits for a checkpoint. After one that failed, it waits for the next that is due.
+  [[nodiscard]] bool want_checkpoint() const { return any() && !failed_; }
+  /// A checkpoint begins, after which no superstep begins.
+  void hold(std::uint64_t generation) {
+    generation_ = generation;
+    held_ = true;
+    ticks_.reset();
+  }
+  /// The superstep has been reached.
+  void wait() { ticks_ = 0; }
+  /// The checkpoint is committed. Returns the rank that may leave now, and the number of its request.
+  [[nodiscard]] std::optional<std::pair<rank_id, std::uint64_t>> committed(std::uint64_t generation) {
+    if (!any() || generation != generation_) return {};
+    released_ = all_.rbegin()->first;
+    return *all_.rbegin();
+  }
+  /// It was not.
+  void failed(std::uint64_t generation) { failed_ = failed_ || generation == generation_; }
+  void begin_epoch() { *this = leavers(std::move(all_)); }
+  /// Returns whether supersteps had to wait until now.
+  [[nodiscard]] bool go_on() { return std::exchange(held_, false); }
+  /// Returns whether they have waited for long enough.
+  [[nodiscard]] bool tick() { return held_ && ticks_ && ++*ticks_ == patience; }
+  leavers() = default;
+  friend bool operator==(leavers const&, leavers const&) = default;
+  auto fields() const { return std::tie(all_, generation_, released_, held_, failed_, ticks_); }
+
+ private:
+  static constexpr unsigned patience = 12;  // ticks
+  using requests = std::map<rank_id, std::uint64_t>;
+  explicit leavers(requests all) : all_(std::move(all)) {}
+
+  requests all_;
+  std::uint64_t generation_ = 0;  // of the latest checkpoint for one of them
+  std::optional<rank_id> released_;
+  bool held_ = false;
+  bool failed_ = false;
+  std::optional<unsigned> ticks_;
+};
+
+/// A member whose neighbours and itself do not continue asks the root whether a distant member does. The root
+/// asks the members that do not wait, and answers as soon as it knows.
+///
+/// A regular value.
+class idle_members {
+ public:
+  void begin_epoch() { *this = idle_members(); }
+  /// A member continues after each superstep before `until`.
+  void member_continues(std::uint64_t epoch, std::uint64_t until, bsp_actions& out) {
+    goes_on_until_ = std::max(goes_on_until_, until);
+    std::erase_if(idle_, [&](auto const& i) {
+      if (i.second >= goes_on_until_) return false;
+      out.emplace_back(bsp::send{i.first, bsp::goes_on{epoch, goes_on_until_}});
+      return true;
+    });
+  }
+  /// `root` asks the others only when it waits itself.
+  void idle(rank_id from, bsp::idle const& i, rank_id root, std::vector<rank_id> const& members,
+            bsp_actions& out) {
+    idle_[from] = i.step;
+    member_continues(i.epoch, i.step, out);  // after all earlier supersteps
+    auto const waits = [&](rank_id r) {
+      auto const at = idle_.find(r);
+      return at != idle_.end() && at->second == i.step;
+    };
+    if (std::all_of(members.begin(), members.end(), waits)) {
+      out.emplace_back(bsp::no_more{i.epoch});
+      return;
+    }
+    if (!waits(root) || asked_ >= i.step) return;
+    asked_ = i.step;
+    for (rank_id const r : members)
+      if (!waits(r)) out.emplace_back(bsp::send{r, bsp::ask{i.epoch, i.step}});
+  }
+  friend bool operator==(idle_members const&, idle_members const&) = default;
+  auto fields() const { return std::tie(idle_, goes_on_until_, asked_); }
+
+ private:
+  std::map<rank_id, std::uint64_t> idle_;  // members that wait after this superstep
+  std::uint64_t goes_on_until_ = 0;        // a member continues after each superstep before this one
+  std::optional<std::uint64_t> asked_;     // the latest superstep after which all were asked to continue
+};
 
 struct bsp_root_config {
   rank_id self = 0;

@@ -14,7 +14,7 @@ void held_solutions::push(divide_groups const& groups, divide_actions& out) {
     pushed_.insert(s);
     // If the problem is everywhere, each rank of a group that is solved as a whole finds out by itself.
     if (*have != s && c.from == placement::everywhere && whole_.contains(*have)) continue;
-    for (auto const r : ranks) out.push_back(divide_act::send{r, divide_say::solution{*have}});
+    for (auto const r : ranks) out.push_back(divide::send{r, divide::solution{*have}});
   }
 }
 
@@ -29,7 +29,7 @@ void arrivals::check(divide_groups const& groups, held_solutions const& solution
         in_parts && p && p->at == held_problems::state::undivided && !groups.makes(p->group);
     if (have || nothing_to_do) {
       reported_ = true;
-      out.push_back(divide_act::send{0, divide_say::reached{have && in_parts ? *have : alone(c.self)}});
+      out.push_back(divide::send{0, divide::reached{have && in_parts ? *have : alone(c.self)}});
     }
   }
   if (c.self != 0 || complete_) return;

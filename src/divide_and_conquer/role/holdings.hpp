@@ -28,7 +28,7 @@ class held_problems {
     std::erase_if(wanted_, [&](auto const& w) { return group.contains(w.first); });
     if (around(group)) return;
     set(group, state::here);
-    out.push_back(divide_act::keep_problem{group});
+    out.push_back(divide::keep_problem{group});
   }
   /// The problems of both halves take the place of the group's.
   void divided(rank_span group) {
@@ -71,7 +71,7 @@ class held_solutions {
     if (with(s)) return;
     std::erase_if(all_, [&](rank_span inner) { return s.contains(inner); });
     all_.insert(s);
-    out.push_back(divide_act::keep_solution{s});
+    out.push_back(divide::keep_solution{s});
   }
   /// The solutions of both halves of `s` are being combined.
   void combine(rank_span s) {

@@ -6,13 +6,11 @@
 
 namespace skel::role {
 
-namespace say = divide_say;
-
 namespace {
 
 template <class What>
 void tell(rank_id to, What what, divide_actions& out) {
-  out.push_back(divide_act::send{to, what});
+  out.push_back(divide::send{to, what});
 }
 
 }  // namespace
@@ -42,7 +40,7 @@ void divide_member::divided(rank_span group, divide_actions& out) {
   turn_.finished({group}, out);
   problems_.divided(group);
   if (groups_.config().from == placement::on_root && group.first == self())
-    tell(group.right().first, say::problem{group.right()}, out);
+    tell(group.right().first, divide::problem{group.right()}, out);
   advance(out);
 }
 
@@ -73,25 +71,25 @@ void divide_member::on(rank_id from, divide_message const& m, divide_actions& ou
     if (is_group(everybody(), group)) requests_.insert({from, what, group});
   };
   std::visit(overloaded{[&](call_message const& own) { attendance_.on(own, out); },
-                        [&](say::problem const& own) {
+                        [&](divide::problem const& own) {
                           if (keeps(own.group)) problems_.arrived(own.group, out);
                         },
-                        [&](say::solution const& own) {
+                        [&](divide::solution const& own) {
                           if (keeps(own.group)) solutions_.keep(own.group, out);
                         },
-                        [&](say::need_problem const& own) { ask(request_kind::problem, own.group); },
-                        [&](say::need_solution const& own) { ask(request_kind::solution, own.group); },
-                        [&](say::make_solution const& own) { ask(request_kind::make, own.group); },
-                        [&](say::reached const& own) {
+                        [&](divide::need_problem const& own) { ask(request_kind::problem, own.group); },
+                        [&](divide::need_solution const& own) { ask(request_kind::solution, own.group); },
+                        [&](divide::make_solution const& own) { ask(request_kind::make, own.group); },
+                        [&](divide::reached const& own) {
                           if (is_group(everybody(), own.group)) reached_.reached(own.group);
                         },
-                        [&](say::allow_takeover const& own) { turn_.allow(own.work); },
-                        [&](say::leave_takeover const& own) {
+                        [&](divide::allow_takeover const& own) { turn_.allow(own.work); },
+                        [&](divide::leave_takeover const& own) {
                           turn_.leave(own.work);
                           left_[own.work.group] = own.to;
                         },
-                        [](say::ask_takeover const& /*own*/) {},  // for the root
-                        [](say::end_takeover const& /*own*/) {}},
+                        [](divide::ask_takeover const& /*own*/) {},  // for the root
+                        [](divide::end_takeover const& /*own*/) {}},
              m);
   advance(out);
 }
@@ -131,7 +129,7 @@ void divide_member::answer_requests(divide_actions& out) {
 // Returns false if the request must be answered later.
 bool divide_member::answer(request const& r, divide_actions& out) {
   if (auto const have = solutions_.with(r.group)) {
-    tell(r.from, say::solution{*have}, out);
+    tell(r.from, divide::solution{*have}, out);
     return true;
   }
   if (r.what == request_kind::problem) return hand_out_problem(r, out);
@@ -148,7 +146,7 @@ bool divide_member::hand_out_problem(request const& r, divide_actions& out) {
   bool const mine =
       !p || p->at == problem_state::dividing || (p->at == problem_state::here && groups_.divides(p->group));
   if (mine && !obtain_problem(r.group, out)) return false;
-  tell(r.from, say::problem{mine ? r.group : p->group}, out);
+  tell(r.from, divide::problem{mine ? r.group : p->group}, out);
   return true;
 }
 
@@ -170,7 +168,7 @@ void divide_member::want_problem(rank_span s, divide_actions& out) {
   auto const source = groups_.source_of_problem(s, lost_);
   bool const will_come = own && !before && source == parent_of(everybody(), s).first;
   problems_.want(s, source);
-  if (!will_come) tell(source, say::need_problem{s}, out);
+  if (!will_come) tell(source, divide::need_problem{s}, out);
 }
 
 // Returns whether this rank has the problem of `s`; otherwise initiates getting it.
@@ -184,7 +182,7 @@ bool divide_member::obtain_problem(rank_span s, divide_actions& out) {
   if (p->at == problem_state::here && !is_left(p->group) &&
       turn_.may_start({p->group}, groups_.divides(p->group), out)) {
     problems_.set(p->group, problem_state::dividing);
-    out.push_back(divide_act::divide{p->group});
+    out.push_back(divide::divide{p->group});
   }
   return false;
 }
@@ -201,7 +199,7 @@ bool divide_member::pursue(rank_span s, divide_actions& out) {
     bool const first = !g.from;
     g.from = groups_.source_of_solution(s, lost_);
     if (g.from) {
-      if (!first || !groups_.solution_comes_unasked(s, *g.from)) tell(*g.from, say::need_solution{s}, out);
+      if (!first || !groups_.solution_comes_unasked(s, *g.from)) tell(*g.from, divide::need_solution{s}, out);
       return false;
     }
     g.made_here = true;
@@ -209,7 +207,7 @@ bool divide_member::pursue(rank_span s, divide_actions& out) {
   if (g.made_here && is_left(s)) {
     g.made_here = false;
     g.from = left_.at(s);
-    tell(*g.from, say::make_solution{s}, out);
+    tell(*g.from, divide::make_solution{s}, out);
     return false;
   }
   make(s, g, out);
@@ -224,7 +222,7 @@ void divide_member::make(rank_span s, goal& g, divide_actions& out) {
     if (all == s) {
       if (!turn_.may_start({s}, own, out)) return;
       g.busy = true;
-      out.push_back(divide_act::solve{s});
+      out.push_back(divide::solve{s});
     } else if (groups_.makes(all) || g.made_here) {
       if (!groups_.makes(all) && !is_left(all)) goals_[all].made_here = true;
       pursue(all, out);
@@ -232,14 +230,14 @@ void divide_member::make(rank_span s, goal& g, divide_actions& out) {
   } else if (s.single()) {
     if (!obtain_problem(s, out) || !turn_.may_start({s}, own, out)) return;
     g.busy = true;
-    out.push_back(divide_act::solve{s});
+    out.push_back(divide::solve{s});
   } else {
     bool const left = pursue(s.left(), out);
     bool const right = pursue(s.right(), out);
     if (!left || !right || !turn_.may_start({s, true}, own, out)) return;
     goals_[s].busy = goals_[s].combining = true;
     solutions_.combine(s);
-    out.push_back(divide_act::combine{s});
+    out.push_back(divide::combine{s});
   }
 }
 

@@ -48,7 +48,7 @@ class takeover_turn {
     asked_ = work;
     wanted_ = true;
     allowed_ = false;
-    out.push_back(divide_act::send{0, divide_say::ask_takeover{work}});
+    out.push_back(divide::send{0, divide::ask_takeover{work}});
     return false;
   }
   void allow(group_work work) { allowed_ = allowed_ || asked_ == work; }
@@ -68,7 +68,7 @@ class takeover_turn {
 
  private:
   static void end(group_work work, bool done, divide_actions& out) {
-    out.push_back(divide_act::send{0, divide_say::end_takeover{work, done}});
+    out.push_back(divide::send{0, divide::end_takeover{work, done}});
   }
 
   bool on_root_ = false;

@@ -11,7 +11,7 @@
 
 namespace skel::role {
 
-namespace divide_say {
+namespace divide {
 using role::operator==;
 /// Carries the group's problem.
 struct problem {
@@ -56,18 +56,17 @@ struct end_takeover {
   group_work work{};
   bool done = false;
 };
-}  // namespace divide_say
+}  // namespace divide
 
 using divide_message =
-    std::variant<call_message, divide_say::problem, divide_say::solution, divide_say::need_problem,
-                 divide_say::need_solution, divide_say::reached, divide_say::make_solution,
-                 divide_say::ask_takeover, divide_say::allow_takeover, divide_say::leave_takeover,
-                 divide_say::end_takeover>;
+    std::variant<call_message, divide::problem, divide::solution, divide::need_problem, divide::need_solution,
+                 divide::reached, divide::make_solution, divide::ask_takeover, divide::allow_takeover,
+                 divide::leave_takeover, divide::end_takeover>;
 
 template <>
 inline constexpr unsigned first_kind<divide_message> = 48;
 
-namespace divide_act {
+namespace divide {
 using role::operator==;
 /// Send `what` to `to`, which may be this rank. The engine attaches the group's problem or solution
 /// to `problem` and `solution`.
@@ -100,11 +99,11 @@ struct blame {
   group_work work;
   std::vector<rank_id> ranks{};
 };
-}  // namespace divide_act
+}  // namespace divide
 
-using divide_action = std::variant<tell_root, drain, end, fail, divide_act::send, divide_act::divide,
-                                   divide_act::solve, divide_act::combine, divide_act::keep_problem,
-                                   divide_act::keep_solution, divide_act::blame, close>;
+using divide_action =
+    std::variant<tell_root, drain, end, fail, divide::send, divide::divide, divide::solve, divide::combine,
+                 divide::keep_problem, divide::keep_solution, divide::blame, close>;
 using divide_actions = std::vector<divide_action>;
 
 }  // namespace skel::role

@@ -15,14 +15,14 @@ bool divide_root::on(rank_id from, divide_message const& m, divide_actions& out)
     heard(from);
     serve_all(out);
   }
-  return std::visit(overloaded{[&](divide_say::ask_takeover const& ask) {
+  return std::visit(overloaded{[&](divide::ask_takeover const& ask) {
                                  if (!is_group(groups_.everybody(), ask.work.group)) return true;
                                  auto& t = all_[ask.work];
                                  t.waiting.insert(from);
                                  serve(ask.work, t, out);
                                  return true;
                                },
-                               [&](divide_say::end_takeover const& end) {
+                               [&](divide::end_takeover const& end) {
                                  ended(from, end);
                                  serve_all(out);
                                  return true;
@@ -31,7 +31,7 @@ bool divide_root::on(rank_id from, divide_message const& m, divide_actions& out)
                     m);
 }
 
-void divide_root::ended(rank_id from, divide_say::end_takeover const& m) {
+void divide_root::ended(rank_id from, divide::end_takeover const& m) {
   auto const at = all_.find(m.work);
   if (at == all_.end()) return;
   auto& t = at->second;
@@ -62,7 +62,7 @@ void divide_root::tick(divide_actions& out) {
   auto const now = book();
   for (std::size_t i = 0; i < suspects_.size(); ++i)
     if (auto const guilty = suspects_.at(i).tick(); guilty && i == now)
-      out.push_back(divide_act::blame{guilty->work, guilty->ranks});
+      out.push_back(divide::blame{guilty->work, guilty->ranks});
   serve_all(out);
 }
 
@@ -115,7 +115,7 @@ void divide_root::allow_first(group_work work, takeover& t, divide_actions& out)
     return;
   } else if (auto const other = other_than_root(work.group)) {
     t.waiting.erase(root_rank);
-    out.push_back(divide_act::send{root_rank, divide_say::leave_takeover{work, *other}});
+    out.push_back(divide::send{root_rank, divide::leave_takeover{work, *other}});
     return;
   } else {
     t.first = root_rank;
@@ -132,7 +132,7 @@ void divide_root::serve_all(divide_actions& out) {
 void divide_root::allow(rank_id rank, group_work work, takeover& t, divide_actions& out) {
   t.waiting.erase(rank);
   t.running.insert(rank);
-  out.push_back(divide_act::send{rank, divide_say::allow_takeover{work}});
+  out.push_back(divide::send{rank, divide::allow_takeover{work}});
 }
 
 // The next living rank after the group, preferably one that runs no suspect work.

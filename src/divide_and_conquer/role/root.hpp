@@ -55,7 +55,7 @@ class divide_root {
     std::set<rank_id> counted{};     // lost ranks that owned the work
   };
 
-  void ended(rank_id from, divide_say::end_takeover const& m);
+  void ended(rank_id from, divide::end_takeover const& m);
   void heard(rank_id rank);
   void count_losses(group_work work, takeover& t);
   void lose_runner(rank_id rank, group_work work, takeover& t);

@@ -36,7 +36,7 @@ void accepted_results::record_merged(range_list const& ranges, farm_book& book, 
   bool once = true;
   for (auto const& r : ranges) {
     once = once && !recorded.intersects(r);
-    if (book.again > 0) once = once && count_tasks(seen.insert(r)) == r.count;
+    if (book.counts.again > 0) once = once && count_tasks(seen.insert(r)) == r.count;
   }
   if (once) {
     record(ranges, book, out);

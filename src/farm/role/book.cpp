@@ -156,7 +156,7 @@ void farm_book::push(farm_actions& out) {
 void farm_book::deal(farm_actions& out) {
   if (!tasks.source_ended() || !dealer.may_deal()) return;
   auto const suspects = losses.suspect_roots(tasks);
-  again += suspects.count();
+  counts.again += suspects.count();
   dealer.pool().restored(tasks.recorded().count() + suspects.count());  // they do not come from the pool
   dealer.deal(tasks.missing(suspects), decided_);
   give(out);
@@ -199,7 +199,8 @@ void farm_book::give_failed(farm_actions& out) {
   auto const& pool = dealer.pool().ranges();
   for (task_id const id : failed.waiting()) {
     bool const pooled =  // the rank was thought lost, and its tasks are given again anyway
-        again > 0 && std::any_of(pool.begin(), pool.end(), [&](auto const& r) { return r.contains(id); });
+        counts.again > 0 &&
+        std::any_of(pool.begin(), pool.end(), [&](auto const& r) { return r.contains(id); });
     auto const to = pooled ? std::nullopt : failed.taker(id, dealer);
     if (pooled || to) failed.given(id);
     if (to) give_alone(*to, id, false, out);
@@ -217,7 +218,7 @@ void farm_book::give_alone(rank_id rank, task_id task, bool watched, farm_action
 }
 
 void farm_book::give_copy(rank_id rank, range_list which, bool next, farm_actions& out) {
-  ++copies;
+  ++counts.copies;
   if (next) {
     out.push_back(farm::send{rank, farm::grant_alone{which.front(), false}});
     return;
@@ -229,7 +230,7 @@ void farm_book::give_copy(rank_id rank, range_list which, bool next, farm_action
 
 void farm_book::put_back(range_list const& which) {
   dealer.pool().put_back(which);
-  again += count_tasks(which);
+  counts.again += count_tasks(which);
 }
 
 void farm_book::put_back_missing(range_list const& which) {
@@ -248,8 +249,8 @@ range_list farm_book::record(task_range const& range) {
   auto fresh = tasks.record(range);
   for (auto const& r : fresh) {
     // The task may be back in the pool and not yet given again.
-    if (again > 0 || recalled_) dealer.pool().remove(r, tasks.recorded());
-    if (recalled_ && !dealer.dealt()) remembered += r.count;
+    if (counts.again > 0 || recalled_) dealer.pool().remove(r, tasks.recorded());
+    if (recalled_ && !dealer.dealt()) counts.remembered += r.count;
     failed.settle(r);
   }
   return fresh;

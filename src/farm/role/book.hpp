@@ -26,8 +26,8 @@ class results_spacing {
 
   /// A message costs the root this many seconds, and this many ranks send messages. The spacing is rounded to
   /// a power of two, so that small changes cause no messages.
-  void message_cost(double seconds, rank_id workers) {
-    double const all = most_per_message_time * static_cast<double>(workers) * seconds;
+  void message_cost(double seconds, rank_id ranks) {
+    double const all = most_per_message_time * static_cast<double>(ranks) * seconds;
     std::uint64_t wanted = shortest;
     while (wanted < longest && static_cast<double>(wanted) * 1e-6 < all) wanted *= 2;
     microseconds_ = wanted == shortest ? 0 : wanted;  // results of a quantum travel together anyway
@@ -100,6 +100,15 @@ class failed_tasks {
   std::map<task_id, record> all_;
 };
 
+/// Numbers of tasks, for the report.
+struct farm_counts {
+  std::uint64_t again = 0;        ///< that were given again
+  std::uint64_t copies = 0;       ///< running tasks of which another rank was given a copy
+  std::uint64_t remembered = 0;   ///< with results of an earlier attempt
+  std::uint64_t not_started = 0;  ///< left out because they could not end in time
+  friend bool operator==(farm_counts const&, farm_counts const&) = default;
+};
+
 /// The duties of farm_root work on it. A regular value; events append their actions to `out`.
 struct farm_book {
   farm_book() = default;
@@ -151,10 +160,11 @@ struct farm_book {
   /// True if no task will come into the pool any more.
   [[nodiscard]] bool no_more() const { return tasks.source_ended() && !losses.stock().under_way(); }
   /// Whether a task may be on two ranks.
-  [[nodiscard]] bool any_twice() const { return again > 0 || copies > 0; }
+  [[nodiscard]] bool any_twice() const { return counts.again > 0 || counts.copies > 0; }
   friend bool operator==(farm_book const&, farm_book const&) = default;
   auto fields() const {
-    return std::tie(tasks, dealer, losses, failed, spacing, again, copies, not_started, paused);
+    return std::tie(tasks, dealer, losses, failed, spacing, counts.again, counts.copies, counts.not_started,
+                    paused);
   }
 
   task_progress tasks;
@@ -162,12 +172,9 @@ struct farm_book {
   farm_losses losses;
   failed_tasks failed;
   results_spacing spacing;
-  std::uint64_t again = 0;        ///< number of tasks that were given again
-  std::uint64_t copies = 0;       ///< number of copies of running tasks that other ranks were given
-  std::uint64_t remembered = 0;   ///< number of results of an earlier attempt
-  std::uint64_t not_started = 0;  ///< number of tasks left out because they could not end in time
-  double now = 0;                 ///< seconds
-  bool paused = false;            ///< no rank begins a task
+  farm_counts counts;
+  double now = 0;       ///< seconds
+  bool paused = false;  ///< no rank begins a task
 
  private:
   void give(farm_actions& out);

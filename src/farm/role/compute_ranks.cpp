@@ -4,8 +4,8 @@
 
 namespace skel::role {
 
-compute_ranks::compute_ranks(rank_id ranks, rank_id first_worker) : all_(ranks) {
-  for (rank_id r = first_worker; r < ranks; ++r) computes(r, true);
+compute_ranks::compute_ranks(rank_id ranks, rank_id first_computing) : all_(ranks) {
+  for (rank_id r = first_computing; r < ranks; ++r) computes(r, true);
 }
 
 // Keeps the sums over computing ranks up to date.

@@ -13,8 +13,8 @@ namespace skel::role {
 class compute_ranks {
  public:
   compute_ranks() = default;
-  /// `first_worker` and the ranks after it compute.
-  compute_ranks(rank_id ranks, rank_id first_worker);
+  /// `first_computing` and the ranks after it compute.
+  compute_ranks(rank_id ranks, rank_id first_computing);
 
   /// The rank takes part. Returns false if it had said so before.
   bool hello(rank_id rank, std::uint64_t threads, double power);

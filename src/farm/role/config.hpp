@@ -24,6 +24,15 @@ struct farm_ring_config {
   bool directed = false;  ///< the root names the victims
 };
 
+/// How long results wait for others.
+struct results_wait {
+  /// Ticks after which concentrated results are sent before the end, so that the root can record them; 0:
+  /// never.
+  unsigned ticks = 0;
+  double seconds = 0;  ///< of work, for streamed results
+  friend bool operator==(results_wait const&, results_wait const&) = default;
+};
+
 struct farm_member_config {
   rank_id self = 0;
   rank_id root = 0;
@@ -33,10 +42,7 @@ struct farm_member_config {
   bool asks = true;      ///< requests more tasks from the root
   bool computes = true;  ///< false: takes part without running tasks
   results_policy results;
-  /// Ticks after which concentrated results are sent before the end, so that the root can record them; 0:
-  /// never.
-  unsigned send_after_ticks = 0;
-  double interval = 0;                     ///< seconds of work for which streamed results wait for others
+  results_wait wait{};
   std::optional<std::uint64_t> threshold;  ///< in tasks; empty: as many as cover a round trip
   bool early = true;                       ///< may request more while its last tasks run
   bool fresh = false;                      ///< requests tasks for idle threads only
@@ -53,7 +59,7 @@ struct farm_task_list {
   std::optional<std::uint64_t> tasks{};  ///< empty: a stream, which supplied() extends until it ends
   task_costs costs{};                    ///< if known: in decreasing order, and 1 on average
   std::uint64_t costly = 0;              ///< this many tasks, the first ones, are granted one at a time
-  /// This run continues an earlier one: the root deals the remaining tasks even if workers could compute
+  /// This run continues an earlier one: the root deals the remaining tasks even if these could compute
   /// their shares of the whole list.
   bool resumed = false;
   /// Ranks may have results of the tasks already, which they send before they say hello: nothing is given
@@ -88,10 +94,17 @@ struct farm_audit_config {
   bool holds = false;
 };
 
+struct farm_losses_config {
+  /// The run ends with an error when this many lost ranks were running the same task; 0: never.
+  unsigned most = 0;
+  std::vector<former_root> former_roots{};
+  friend bool operator==(farm_losses_config const&, farm_losses_config const&) = default;
+};
+
 struct farm_root_config {
   rank_id root = 0;
-  rank_id ranks = 0;         ///< of the run, the root included
-  rank_id first_worker = 0;  ///< this rank and those after it compute
+  rank_id ranks = 0;            ///< of the run, the root included
+  rank_id first_computing = 0;  ///< this rank and those after it compute
   farm_task_list list;
   farm_policy policy;
   bool ordered = false;      ///< the sink takes tasks in order: the window counts from the first missing one
@@ -102,14 +115,12 @@ struct farm_root_config {
   std::uint64_t first_grant = 0;
   bool root_in_place = false;  ///< the root computes where results are kept: no copies of what it runs
   std::uint64_t call_hash = 0;
-  /// The run ends with an error when this many lost ranks were running the same task; 0: never.
-  unsigned most_losses = 0;
-  std::vector<former_root> former_roots{};
+  farm_losses_config losses{};
   error_policy on_error{};
   farm_audit_config audit{};
   std::vector<task_room> rooms{};  ///< of each rank; empty: no task needs any
 
-  [[nodiscard]] rank_id workers() const { return ranks - first_worker; }
+  [[nodiscard]] rank_id computing() const { return ranks - first_computing; }
   /// Whether the root names victims to idle ranks.
   [[nodiscard]] bool directs() const { return policy.more == schedule::more_from::root_then_ranks; }
   friend bool operator==(farm_root_config const&, farm_root_config const&) = default;

@@ -176,19 +176,33 @@ std::uint64_t grant_sizes::next(rank_id rank, std::uint64_t wanted, task_pool co
   return n;
 }
 
+// --- task_requests
+
+std::optional<rank_id> task_requests::take_after(rank_id rank) {
+  auto const at = queue_.upper_bound(rank);
+  return at != queue_.end() ? std::optional(queue_.extract(at).value()) : std::nullopt;
+}
+
+std::uint64_t task_requests::wanted() const {
+  std::uint64_t all = 0;
+  for (rank_id const r : queue_)
+    if (all_[r].waiting) all += all_[r].wanted;
+  return all;
+}
+
 // --- farm_dealer
 
 farm_dealer::farm_dealer(farm_root_config const& config, task_pool pool)
     : root_(config.root),
       after_loss_(config.policy.after_loss),
-      ranks_(config.ranks, config.first_worker),
+      ranks_(config.ranks, config.first_computing),
       requests_(config.ranks),
       loads_(config.ranks),
       pool_(std::move(pool)),
       sizes_(config) {
   auto const& list = config.list;
   bool const asks = asks_root(config.policy);
-  for (rank_id r = config.first_worker; r < config.ranks && !asks; ++r) close(r);
+  for (rank_id r = config.first_computing; r < config.ranks && !asks; ++r) requests_.close(r);
   if (!list.tasks) return;
   dealt_ = config.policy.start != schedule::start_with::weighted && (asks || !list.resumed) && !list.recalled;
   if (dealt_ && !asks) given_ = *list.tasks;  // the ranks know their shares
@@ -225,24 +239,10 @@ bool farm_dealer::retires(rank_id rank, bool does, bool vacant) {
   return true;
 }
 
-void farm_dealer::asks(rank_id rank, std::uint64_t n) {
-  auto& r = requests_[rank];
-  if (r.waiting) return;
-  r.waiting = true;
-  r.wanted = n;
-}
-
-std::uint64_t farm_dealer::wanted() const {
-  std::uint64_t all = 0;
-  for (rank_id const r : queue_)
-    if (requests_[r].waiting) all += requests_[r].wanted;
-  return all;
-}
-
 void farm_dealer::enlist_root(assignments& out) {
   if (stopped_ || ranks_.computing() > 0) return;
   ranks_.computes(root_, true);
-  close(root_);
+  requests_.close(root_);
   out.push_back({root_, {}});
 }
 
@@ -304,7 +304,7 @@ void farm_dealer::finished(rank_id rank, std::uint64_t tasks) {
 bool farm_dealer::must_wait(rank_id rank) const {
   if (pool_.empty()) return false;
   if (rank == root_) return root_rests_ && !held_back_;
-  return held_back_ && ranks_.computes(root_) && !closed(root_) && pool_.room();
+  return held_back_ && ranks_.computes(root_) && !requests_[root_].closed && pool_.room();
 }
 
 void farm_dealer::serve(rank_id rank, bool last, assignments& out) {
@@ -317,25 +317,26 @@ void farm_dealer::serve(rank_id rank, bool last, assignments& out) {
     if ((held_back_ || root_rests_) && pool_.empty()) serve_all(last, out);  // no more tasks to wait for
   } else if (may && last) {
     r.waiting = false;
-    close(rank);
+    requests_.close(rank);
     out.push_back({rank, {}});
   }
-  if (r.waiting) queue_.insert(rank);
+  if (r.waiting) requests_.wait(rank);
 }
 
 void farm_dealer::serve_all(bool last, assignments& out) {
-  rank_id rank = 0;
-  for (auto at = queue_.begin(); at != queue_.end() && (pool_.empty() ? last : pool_.room());
-       at = queue_.upper_bound(rank)) {
-    rank = *at;
-    queue_.erase(at);
-    serve(rank, last, out);
+  for (rank_id before = -1; pool_.empty() ? last : pool_.room();) {
+    auto const rank = requests_.take_after(before);
+    if (!rank) return;
+    serve(*rank, last, out);
+    before = *rank;
   }
 }
 
 void farm_dealer::push(assignments& out) {
-  if (stopped_ || !any_closed_ || pool_.empty()) return;
-  auto const takes = [this](rank_id r) { return ranks_.computes(r) && closed(r) && ranks_.said_hello(r); };
+  if (stopped_ || !requests_.any_closed() || pool_.empty()) return;
+  auto const takes = [this](rank_id r) {
+    return ranks_.computes(r) && requests_[r].closed && ranks_.said_hello(r);
+  };
   rank_id const n = ranks_.ranks();
   if (after_loss_ == schedule::takeover::predecessor && last_lost_) {
     // "P_i can replace P_i+1": the others steal from the rank before it on the ring.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "farm/role/compute_ranks.hpp"
@@ -105,6 +106,42 @@ struct assignment {
 };
 using assignments = std::vector<assignment>;
 
+/// What each rank has asked for, and how many tasks it holds. A regular value, part of farm_dealer.
+class task_requests {
+ public:
+  struct request {
+    bool waiting = false;  // has asked and was not served yet
+    bool closed = false;   // knows that nothing more will come, or never asks: new work is pushed
+    std::uint64_t wanted = 1;
+    std::uint64_t held = 0;  // tasks given and not finished; after losses an estimate
+  };
+
+  task_requests() = default;
+  explicit task_requests(rank_id ranks) : all_(ranks) {}
+
+  request& operator[](rank_id rank) { return all_[rank]; }
+  request const& operator[](rank_id rank) const { return all_[rank]; }
+  /// The rank wants `n` tasks. Repeated requests change nothing.
+  void asks(rank_id rank, std::uint64_t n) {
+    if (auto& r = all_[rank]; !std::exchange(r.waiting, true)) r.wanted = n;
+  }
+  void close(rank_id rank) { all_[rank].closed = any_closed_ = true; }
+  [[nodiscard]] bool any_closed() const { return any_closed_; }
+  /// The rank could not be served at once.
+  void wait(rank_id rank) { queue_.insert(rank); }
+  /// The rank after this one that waits, or has waited; it no longer does.
+  [[nodiscard]] std::optional<rank_id> take_after(rank_id rank);
+  /// Number of tasks that waiting ranks have asked for.
+  [[nodiscard]] std::uint64_t wanted() const;
+  friend bool operator==(task_requests const&, task_requests const&) = default;
+  auto fields() const { return std::tie(all_); }
+
+ private:
+  by_rank<request> all_;
+  std::set<rank_id> queue_;  // ranks that were not served at once, and some that no longer wait
+  bool any_closed_ = false;
+};
+
 /// Decides by the farm's policy. A regular value, part of farm_book; decisions are appended to `out`.
 class farm_dealer {
  public:
@@ -120,8 +157,6 @@ class farm_dealer {
   void dismiss(rank_id rank);
   /// The rank takes nothing more, or goes on (compute_ranks).
   bool retires(rank_id rank, bool does, bool vacant);
-  /// The rank wants `n` tasks. Repeated requests change nothing.
-  void asks(rank_id rank, std::uint64_t n);
   /// While `on`, other ranks get nothing more, and the root runs the remaining tasks itself.
   void hold_back(bool on) { held_back_ = on; }
   /// While `on`, a root that computes gets nothing more, because the others end earlier without it.
@@ -130,12 +165,10 @@ class farm_dealer {
   void enlist_root(assignments& out);
 
   // --- tasks
-  /// True if all living workers have said hello and deal() has not been called yet.
+  /// True if all living ranks that compute have said hello and deal() has not been called yet.
   [[nodiscard]] bool may_deal() const;
   /// Deals the tasks `left` to the ranks; those that the policy does not deal go to the pool.
   void deal(range_list const& left, assignments& out);
-  /// Number of tasks that waiting ranks have asked for.
-  [[nodiscard]] std::uint64_t wanted() const;
   /// Answers a request if possible. `last`: no more tasks will come into the pool.
   void serve(rank_id rank, bool last, assignments& out);
   void serve_all(bool last, assignments& out);
@@ -143,8 +176,6 @@ class farm_dealer {
   void push(assignments& out);
   /// Counts a task that is given without a request.
   void count_given() { ++given_; }
-  /// The rank has said how many tasks it holds.
-  void holds(rank_id rank, std::uint64_t tasks) { requests_[rank].held = tasks; }
   /// This many tasks of the rank have ended.
   void finished(rank_id rank, std::uint64_t tasks);
   /// From now on nothing is given.
@@ -153,14 +184,14 @@ class farm_dealer {
   [[nodiscard]] task_pool& pool() { return pool_; }
   [[nodiscard]] task_pool const& pool() const { return pool_; }
   [[nodiscard]] rank_loads& loads() { return loads_; }
+  [[nodiscard]] task_requests& requests() { return requests_; }
+  [[nodiscard]] task_requests const& requests() const { return requests_; }
   [[nodiscard]] compute_ranks const& ranks() const { return ranks_; }
   [[nodiscard]] task_costs const& costs() const { return sizes_.costs(); }
   [[nodiscard]] bool dealt() const { return dealt_; }
   [[nodiscard]] bool holds_back() const { return held_back_; }
   /// Number of tasks given; a task that is given twice counts twice.
   [[nodiscard]] std::uint64_t given() const { return given_; }
-  /// True if the rank no longer asks for tasks, or never did.
-  [[nodiscard]] bool closed(rank_id rank) const { return requests_[rank].closed; }
   /// The ranks that may run a task alone, waiting ones first. The root is among them only if no other rank
   /// computes, since no rank can replace it.
   [[nodiscard]] std::vector<rank_id> takers_alone() const;
@@ -171,27 +202,17 @@ class farm_dealer {
   }
 
  private:
-  struct request {
-    bool waiting = false;  // has asked and was not served yet
-    bool closed = false;   // knows that nothing more will come, or never asks: new work is pushed
-    std::uint64_t wanted = 1;
-    std::uint64_t held = 0;  // tasks given and not finished; after losses an estimate
-  };
-
-  void close(rank_id rank) { requests_[rank].closed = any_closed_ = true; }
   void give(rank_id rank, std::uint64_t n, assignments& out);
   [[nodiscard]] bool must_wait(rank_id rank) const;
 
   rank_id root_ = 0;
   schedule::takeover after_loss_{};
   compute_ranks ranks_;
-  by_rank<request> requests_;
-  std::set<rank_id> queue_;  // ranks that were not served at once, and some that no longer wait
+  task_requests requests_;
   rank_loads loads_;
   task_pool pool_;
   grant_sizes sizes_;
   bool dealt_ = true;
-  bool any_closed_ = false;
   std::uint64_t given_ = 0;
   bool held_back_ = false;
   bool root_rests_ = false;

@@ -64,14 +64,14 @@ void farm_member::failed(task_id id, std::string text, task_range const& dropped
 
 void farm_member::threw(task_id id, std::string text, farm_actions& out) {
   if (!gives_back(id, out)) return;
-  reports_.failed(id, std::move(text), out);
+  reports_.failed(farm::task_failed{.task = id, .text = std::move(text)}, out);
   go_on(out);
   tell_vacant(out);
 }
 
 void farm_member::refused(farm::refused what, farm_actions& out) {
   if (!gives_back(what.task, out)) return;
-  reports_.refused(std::move(what), out);
+  reports_.failed(std::move(what), out);
   go_on(out);
   tell_vacant(out);
 }
@@ -91,14 +91,14 @@ void farm_member::put_aside(task_id id, farm_actions& out) {
     return;
   }
   held_.put_aside(id);
-  reports_.put_aside(id);
+  reports_.untold().not_begun(id);
 }
 
 void farm_member::hand_out(std::uint64_t limit, farm_actions& out) {
   if (!takes() || limit == 0) return;
   auto const range = held_.start(limit);
   if (!range) return;
-  reports_.begun(*range);
+  reports_.untold().begun(*range);
   out.push_back(farm::execute{*range});
 }
 
@@ -142,7 +142,7 @@ void farm_member::on(rank_id from, farm_message const& m, farm_actions& out) {
 }
 
 void farm_member::answer(rank_id /*from*/, farm::grant const& m, farm_actions& out) {
-  if (m.may_be_held) reports_.tell_always();
+  if (m.may_be_held) reports_.untold().tell_always();
   reports_.answered();
   if (!takes()) return;
   held_.add(m.ranges, m.may_be_held);
@@ -151,7 +151,7 @@ void farm_member::answer(rank_id /*from*/, farm::grant const& m, farm_actions& o
 
 // Not an answer to this rank's request, so it keeps waiting for one.
 void farm_member::answer(rank_id /*from*/, farm::grant_alone const& m, farm_actions& /*out*/) {
-  if (m.watched) reports_.tell_always();
+  if (m.watched) reports_.untold().tell_always();
   if (!takes()) return;
   for (auto const& fresh : held_.not_held({&m.task, 1})) held_.add_alone(fresh);
 }

@@ -133,10 +133,8 @@ inline constexpr unsigned first_kind<farm_message> = 16;
 /// Whether the message is for the root role; all others are for the receiving member.
 [[nodiscard]] inline bool for_root_role(farm_message const& m) {
   if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
-  return std::holds_alternative<farm::ask>(m) || std::holds_alternative<farm::results>(m) ||
-         std::holds_alternative<farm::begins>(m) || std::holds_alternative<farm::stock>(m) ||
-         std::holds_alternative<farm::task_failed>(m) || std::holds_alternative<farm::refused>(m) ||
-         std::holds_alternative<farm::retires>(m);
+  return holds_any<farm::ask, farm::results, farm::begins, farm::stock, farm::task_failed, farm::refused,
+                   farm::retires>(m);
 }
 
 /// The tasks that the message gives to a member; their payloads travel with the message.

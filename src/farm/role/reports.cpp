@@ -11,9 +11,19 @@ constexpr unsigned member_patience = 8;
 constexpr unsigned results_wait_ticks = 2;
 // The cost of a task is the mean of about this many of the latest tasks.
 constexpr double remembered_tasks = 64;
+
+// Number of threads, but for those of queued tasks.
+std::uint64_t idle(int threads, held_tasks const& held) {
+  auto const busy = held.running().size() + held.queued();
+  auto const all = static_cast<std::uint64_t>(threads);
+  return all - std::min<std::uint64_t>(all, busy);
+}
 }  // namespace
 
-farm_reports::farm_reports(farm_member_config config) : config_(std::move(config)), closed_(!config_.asks) {
+farm_reports::farm_reports(farm_member_config config)
+    : config_(std::move(config)),
+      untold_(config_.self != config_.root || config_.directed()),
+      closed_(!config_.asks) {
   config_.share.clear();
 }
 
@@ -28,8 +38,8 @@ void farm_reports::dismissed() {
 }
 
 bool farm_reports::tick(held_tasks& held, farm_actions& out) {
-  auto const patience = config_.results.concentrated ? config_.send_after_ticks
-                        : config_.interval > 0       ? results_wait_ticks
+  auto const patience = config_.results.concentrated ? config_.wait.ticks
+                        : config_.wait.seconds > 0   ? results_wait_ticks
                                                      : 0;
   if (patience > 0 && held.done() > 0 && ++unsent_ticks_ >= patience) flush(held, out);
   if (++ticks_ < member_patience) return false;
@@ -40,17 +50,11 @@ bool farm_reports::tick(held_tasks& held, farm_actions& out) {
 // --- requests
 
 std::uint64_t farm_reports::wanted(held_tasks const& held) const {
-  if (config_.fresh) return std::max<std::uint64_t>(1, idle(held));
+  if (config_.fresh) return std::max<std::uint64_t>(1, idle(config_.threads, held));
   // A given threshold is taken literally: one task beyond it. The default covers two round trips.
   if (!config_.early) return static_cast<std::uint64_t>(config_.threads);
   std::uint64_t const window = config_.threshold ? *config_.threshold + 1 : 2 * reach_;
   return window > held.queued() ? window - held.queued() : 1;
-}
-
-std::uint64_t farm_reports::idle(held_tasks const& held) const {
-  auto const busy = held.running().size() + held.queued();
-  auto const all = static_cast<std::uint64_t>(config_.threads);
-  return all - std::min<std::uint64_t>(all, busy);
 }
 
 void farm_reports::retire(bool does) {
@@ -61,7 +65,7 @@ void farm_reports::retire(bool does) {
 bool farm_reports::may_ask(held_tasks const& held) const {
   auto const& running = held.running();
   if (retires_) return false;
-  if (config_.fresh) return !asked_ && !closed_ && config_.computes && idle(held) > 0;
+  if (config_.fresh) return !asked_ && !closed_ && config_.computes && idle(config_.threads, held) > 0;
   if (asked_ || closed_ || !config_.computes || held.queued() > config_.threshold.value_or(reach_) ||
       (!config_.early && !(held.queued() == 0 && running.empty())))
     return false;
@@ -87,22 +91,9 @@ void farm_reports::ask_again(held_tasks const& held, farm_actions& out) const {
 
 // --- tasks
 
-void farm_reports::begun(task_range const& tasks) {
-  if (config_.self != config_.root || config_.directed()) untold_.push_back(tasks);
-}
-
 void farm_reports::ended(task_range const& tasks) {
-  std::erase_if(untold_, [&](auto const& r) { return r.last() == tasks.last(); });
+  untold_.ended(tasks);
   finished_ += tasks.count;
-}
-
-void farm_reports::failed(task_id id, std::string text, farm_actions& out) {
-  say(farm::task_failed{id, ++failures_, std::move(text)}, out);
-}
-
-void farm_reports::refused(farm::refused what, farm_actions& out) {
-  what.nth = ++failures_;
-  say(std::move(what), out);
 }
 
 void farm_reports::measured(double tasks, double seconds) {
@@ -120,9 +111,8 @@ std::optional<farm::load> farm_reports::here(held_tasks const& held) const {
 // The root suspects the tasks that run when this rank is lost. Results messages carry them; a separate
 // message is sent if much depends on it, or after a theft, which costs messages anyway.
 void farm_reports::tell_begun(held_tasks const& held, farm_actions& out) {
-  if (untold_.empty() || !(tells_always_ || (stole_ && !config_.results.concentrated))) return;
-  stole_ = false;
-  untold_.clear();
+  if (!untold_.due(config_.results.concentrated)) return;
+  untold_.take();
   say(farm::begins{held.running(), here(held)}, out);
 }
 
@@ -138,15 +128,14 @@ void farm_reports::maybe_flush(bool resting, held_tasks& held, farm_actions& out
   bool due = held.dry() && (!config_.results.concentrated || (closed_ && resting));
   if (!due && !config_.results.concentrated &&
       held.done() >= std::max<std::uint64_t>(1, config_.results.batch))
-    due = unsent_seconds_ >= config_.interval * config_.threads ||
+    due = unsent_seconds_ >= config_.wait.seconds * config_.threads ||
           may_ask(held);  // the request travels with them
   if (due) flush(held, out);
 }
 
 // One message carries all finished tasks and the request for more (piggybacking [Storm95, §4.4]).
 void farm_reports::flush(held_tasks& held, farm_actions& out) {
-  farm::results m{held.take_done(), 0, std::exchange(untold_, {}), here(held)};
-  stole_ = false;
+  farm::results m{held.take_done(), 0, untold_.take(), here(held)};
   unsent_ticks_ = 0;
   unsent_seconds_ = 0;
   if (may_ask(held)) {

@@ -13,6 +13,44 @@
 
 namespace skel::role {
 
+/// The running tasks of which the root does not know. A regular value, part of farm_reports.
+class untold_tasks {
+ public:
+  untold_tasks() = default;
+  /// Not `kept`: the root knows all of them.
+  explicit untold_tasks(bool kept) : kept_(kept) {}
+
+  void begun(task_range const& tasks) {
+    if (kept_) tasks_.push_back(tasks);
+  }
+  void not_begun(task_id id) { std::erase(tasks_, task_range{id, 1, 1}); }
+  void ended(task_range const& tasks) {
+    std::erase_if(tasks_, [&](auto const& r) { return r.last() == tasks.last(); });
+  }
+  /// A rank was lost, so the root must know of every task begun, ...
+  void tell_always() { always_ = true; }
+  /// ... or it does not know what this rank begins next.
+  void tell_once() { once_ = true; }
+  /// Whether the root must know of them now, although no results are due.
+  [[nodiscard]] bool due(bool concentrated) const {
+    return !tasks_.empty() && (always_ || (once_ && !concentrated));
+  }
+  /// The root hears of them.
+  range_list take() {
+    once_ = false;
+    return std::exchange(tasks_, {});
+  }
+  void clear() { tasks_.clear(); }
+  friend bool operator==(untold_tasks const&, untold_tasks const&) = default;
+  auto fields() const { return std::tie(tasks_, always_, once_); }
+
+ private:
+  bool kept_ = true;
+  range_list tasks_;
+  bool always_ = false;
+  bool once_ = false;
+};
+
 /// A regular value, part of farm_member; events append the messages to `out`.
 class farm_reports {
  public:
@@ -51,45 +89,40 @@ class farm_reports {
   [[nodiscard]] std::uint64_t reach() const { return reach_; }
 
   // --- tasks
-  void begun(task_range const& tasks);
   void ended(task_range const& tasks);
-  void failed(task_id id, std::string text, farm_actions& out);
-  void refused(farm::refused what, farm_actions& out);
-  /// This task has not begun after all.
-  void put_aside(task_id id) { std::erase(untold_, task_range{id, 1, 1}); }
+  /// A task has no result. The message says which failure of this rank that is.
+  template <class Message>
+  void failed(Message what, farm_actions& out) {
+    what.nth = ++failures_;
+    say(std::move(what), out);
+  }
   void measured(double tasks, double seconds);
-  /// A rank was lost, so the root must know of every task begun, ...
-  void tell_always() { tells_always_ = true; }
-  /// ... or it does not know what this rank begins next.
-  void tell_once() { stole_ = true; }
+  [[nodiscard]] untold_tasks& untold() { return untold_; }
   /// Tells the root what runs, if it must know now.
   void tell_begun(held_tasks const& held, farm_actions& out);
   void tell_stock(farm::take_stock const& m, held_tasks const& held, farm_actions& out) const;
 
   // --- results
   /// Results may wait for others for this time.
-  void space(farm::spacing const& m) { config_.interval = static_cast<double>(m.microseconds) * 1e-6; }
+  void space(farm::spacing const& m) { config_.wait.seconds = static_cast<double>(m.microseconds) * 1e-6; }
   void flush(held_tasks& held, farm_actions& out);
   /// Sends results if they are due; concentrated ones at the end, when the rank is `resting`.
   void maybe_flush(bool resting, held_tasks& held, farm_actions& out);
 
   friend bool operator==(farm_reports const&, farm_reports const&) = default;
   auto fields() const {
-    return std::tie(refused_by_, untold_, finished_, failures_, reach_, ticks_, unsent_ticks_, tells_always_,
-                    stole_, asked_, closed_, retires_);
+    return std::tie(refused_by_, untold_, finished_, failures_, reach_, ticks_, unsent_ticks_, asked_,
+                    closed_, retires_);
   }
 
  private:
   [[nodiscard]] std::uint64_t wanted(held_tasks const& held) const;
   [[nodiscard]] bool may_ask(held_tasks const& held) const;
-  [[nodiscard]] std::uint64_t idle(held_tasks const& held) const;  // threads, but for those of queued tasks
   [[nodiscard]] std::optional<farm::load> here(held_tasks const& held) const;
   void say(farm_message m, farm_actions& out) const { out.push_back(farm::send{config_.root, std::move(m)}); }
 
   farm_member_config config_;
-  range_list untold_;  // running tasks that the root does not know of
-  bool tells_always_ = false;
-  bool stole_ = false;
+  untold_tasks untold_;
   std::uint64_t finished_ = 0;  // tasks finished since begin()
   std::uint64_t failures_ = 0;  // tasks that threw or were refused since begin()
   std::uint64_t reach_ = 1;

@@ -76,8 +76,8 @@ bool farm_ring::on(rank_id victim, farm::give const& m, bool works, held_tasks& 
                    farm_actions& out) {
   answered(victim);
   if (!works) return false;
-  if (m.may_be_held) reports.tell_always();
-  reports.tell_once();
+  if (m.may_be_held) reports.untold().tell_always();
+  reports.untold().tell_once();
   searching_ = false;
   held_by_others_ = held_by_others_ || m.may_be_held;
   if (m.copy)

@@ -90,7 +90,7 @@ void farm_root::maybe_complete(farm_actions& out) {
     return;
   }
   results_.complete(out);
-  auto const how = book_.not_started > 0 ? outcome::status::stopped_early : outcome::status::done;
+  auto const how = book_.counts.not_started > 0 ? outcome::status::stopped_early : outcome::status::done;
   if (book_.tasks.complete()) book_.close({.how = how, .tasks = book_.tasks.sunk()}, out);
 }
 
@@ -121,15 +121,15 @@ void farm_root::answer(rank_id rank, call_message const& m, farm_actions& out) {
   auto& losses = book_.losses;
   if (dealer.hello(rank, h->threads, h->power)) {
     losses.stock().moved();  // a repetition by a member that has heard nothing is not progress
-    if (list.tasks && !list.resumed && rank >= config_.first_worker && losses.watches(rank))
+    if (list.tasks && !list.resumed && rank >= config_.first_computing && losses.watches(rank))
       losses.begun().given(rank, dealer.ranks().threads(rank),
-                           known_share(config_.policy, *list.tasks, config_.workers(),
-                                       rank - config_.first_worker, dealer.costs()),
+                           known_share(config_.policy, *list.tasks, config_.computing(),
+                                       rank - config_.first_computing, dealer.costs()),
                            book_.now);
   }
   give_again(out);
   book_.deal(out);
-  if (dealer.closed(rank)) book_.push(out);
+  if (dealer.requests()[rank].closed) book_.push(out);
 }
 
 void farm_root::answer(rank_id rank, farm::ask const& m, farm_actions& out) {
@@ -138,12 +138,12 @@ void farm_root::answer(rank_id rank, farm::ask const& m, farm_actions& out) {
     auto& loads = dealer.loads();
     if (m.here) loads.told(rank, *m.here);
     if (m.refused_by && *m.refused_by >= 0 && *m.refused_by < config_.ranks) loads.found_empty(*m.refused_by);
-    if (dealer.closed(rank) && dealer.ranks().computes(rank)) loads.seeks(rank);
-    if (dealer.closed(rank) && dealer.pool().empty() && book_.no_more() &&
+    if (dealer.requests()[rank].closed && dealer.ranks().computes(rank)) loads.seeks(rank);
+    if (dealer.requests()[rank].closed && dealer.pool().empty() && book_.no_more() &&
         balancer_.direct(rank, true, book_, out))
       return;
   }
-  dealer.asks(rank, m.wanted);
+  dealer.requests().asks(rank, m.wanted);
   serve(rank, out);
 }
 
@@ -165,7 +165,7 @@ void farm_root::answer(rank_id rank, farm::results const& m, farm_actions& out) 
   }
   dealer.finished(rank, count_tasks(m.ranges));
   if (m.here) dealer.loads().told(rank, *m.here);
-  if (m.wanted > 0) dealer.asks(rank, m.wanted);
+  if (m.wanted > 0) dealer.requests().asks(rank, m.wanted);
   serve(rank, out);
   balancer_.direct_idle(false, book_, out);
   balancer_.give_early_copies(book_, out);
@@ -219,7 +219,7 @@ void farm_root::answer(rank_id rank, farm::task_failed const& m, farm_actions& o
 void farm_root::answer(rank_id rank, farm::refused const& m, farm_actions& out) {
   if (misses(rank, m.task, false, out)) {
     if (!m.late.empty()) {
-      ++book_.not_started;
+      ++book_.counts.not_started;
       out.push_back(farm::leave_out{m.task, rank, 0, m.late, false, true});
       book_.leave_out(m.task, out);
     } else if (book_.failed.refuse(m.task, rank, m.nth, {m.memory, m.threads})) {
@@ -235,7 +235,7 @@ void farm_root::answer(rank_id rank, farm::stock const& m, farm_actions& out) {
   auto& stock = book_.losses.stock();
   if (!stock.awaits(rank, m.round) || !book_.exist(rank, m.held, out)) return;
   stock.answered(rank, m.held);
-  book_.dealer.holds(rank, count_tasks(m.held));
+  book_.dealer.requests()[rank].held = count_tasks(m.held);
   count_stock(false, out);
 }
 
@@ -311,7 +311,7 @@ void farm_root::count_stock(bool again, farm_actions& out) {
   for (task_id const id : book_.failed.waiting()) stock.claim({id, 1, 1});
   results_.claim_audits(stock);
   auto const found = losses.finish_round(book_.tasks, book_.dealer.ranks());
-  book_.again += found.suspects;
+  book_.counts.again += found.suspects;
   book_.put_back(found.missing);
   give_again(out);
   book_.serve_all(out);

@@ -39,7 +39,7 @@ class farm_root {
   /// a remote result costs it more than running a task.
   void hold_back(bool on, farm_actions& out);
   /// A message costs the root this many seconds. With many ranks, results then travel less often.
-  void message_cost(double seconds) { book_.spacing.message_cost(seconds, config_.workers()); }
+  void message_cost(double seconds) { book_.spacing.message_cost(seconds, config_.computing()); }
   /// The versions of the audited results in the message that on() receives next.
   void compared(std::vector<task_version> versions) { results_.compared(std::move(versions)); }
   void on(rank_id from, farm_message const& m, farm_actions& out);
@@ -51,13 +51,11 @@ class farm_root {
   void stop() { book_.stop(); }
 
   [[nodiscard]] farm_book const& book() const { return book_; }
-  [[nodiscard]] std::uint64_t recorded() const { return book_.tasks.recorded().count(); }
+  [[nodiscard]] task_progress const& tasks() const { return book_.tasks; }
   /// Number of tasks that the source has produced and that no rank was given.
   [[nodiscard]] std::uint64_t pooled() const { return book_.dealer.pool().tasks(); }
   /// Number of tasks that waiting ranks have asked for.
-  [[nodiscard]] std::uint64_t wanted() const { return book_.dealer.wanted(); }
-  /// Whether the task has a result, or is left out.
-  [[nodiscard]] bool has_result(task_id task) const { return book_.tasks.recorded().contains(task); }
+  [[nodiscard]] std::uint64_t wanted() const { return book_.dealer.requests().wanted(); }
   /// Whether a task may run, or may have run, on two ranks.
   [[nodiscard]] bool may_run_twice() const {
     return book_.any_twice() || audits().on() ||

@@ -5,8 +5,6 @@
 
 namespace skel::role {
 
-namespace act = group_act;
-
 // A host opens units in order, and no more than read_ahead + 2.
 void unit_suspects::add_units_of(rank_id host, group_table const& table) {
   if (!on_) return;
@@ -44,7 +42,7 @@ void group_hosts::begin(group_table& table, std::vector<group_plan> const& plan,
     lead(table, g, out);
     for (int r = p.first_rank; r < p.first_rank + p.ranks; ++r) table.order(r, 0, out);
   }
-  if (gone_) out.push_back(act::started{});
+  if (gone_) out.push_back(group::started{});
 }
 
 void group_hosts::lead(group_table& table, int g, group_actions& out) {
@@ -56,10 +54,10 @@ void group_hosts::lead(group_table& table, int g, group_actions& out) {
   for (auto u = first; u < x.led.end; ++u)
     if (!x.led.alone && (suspects_.contains(u) || (skips_ && table.has_result(u)))) x.led.end = u;
   if (x.led.alone) suspects_.given(first, x.host);
-  out.push_back(act::send{x.host, group_msg::lead{x.term,
-                                                  {first, x.led.end, x.led.alone, x.led.end < x.end},
-                                                  static_cast<std::uint64_t>(x.ranks),
-                                                  !gone_}});
+  out.push_back(group::send{x.host, group::lead{x.term,
+                                                {first, x.led.end, x.led.alone, x.led.end < x.end},
+                                                static_cast<std::uint64_t>(x.ranks),
+                                                !gone_}});
 }
 
 void group_hosts::lead_on(group_table& table, group_actions& out) {
@@ -98,7 +96,7 @@ rank_id group_hosts::candidate(group_table const& table, int g) const {
     int const now = table.members()[r].group;
     int const its_class = now == g                ? ranks + 2
                           : table.free_to_move(r) ? ranks + 1
-                                                  : static_cast<int>(table.workers(now).size());
+                                                  : static_cast<int>(table.working_for(now).size());
     if (best != no_rank && its_class <= best_class) continue;
     best = r;
     best_class = its_class;
@@ -126,9 +124,9 @@ void group_hosts::maybe_go(group_table const& table, group_actions& out) {
   for (auto const& g : table.all())
     if (!g.finished() && table.hosted(g) && !g.now.loaded) return;
   gone_ = true;
-  out.push_back(act::started{});
+  out.push_back(group::started{});
   for (auto const& g : table.all())
-    if (g.host != no_rank) out.push_back(act::send{g.host, group_msg::go{g.term}});
+    if (g.host != no_rank) out.push_back(group::send{g.host, group::go{g.term}});
 }
 
 }  // namespace skel::role

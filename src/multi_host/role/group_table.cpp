@@ -19,7 +19,7 @@ group_table::group_table(group_root_config const& config)
 void group_table::divide(std::vector<group_plan> const& plan) {
   groups_.clear();
   for (auto const& p : plan) {
-    group g;
+    entry g;
     g.first = p.first_unit;
     g.end = p.end_unit;
     g.ranks = p.ranks;
@@ -33,7 +33,7 @@ void group_table::divide(std::vector<group_plan> const& plan) {
 
 void group_table::cut(int g, std::uint64_t where) {
   auto& x = of(g);
-  group tail;
+  entry tail;
   tail.first = where;
   tail.end = std::exchange(x.end, where);
   tail.done = recorded_of(tail);
@@ -49,19 +49,19 @@ bool group_table::record(std::uint64_t unit) {
   return true;
 }
 
-std::uint64_t group_table::first_unrecorded(group const& g) const {
+std::uint64_t group_table::first_unrecorded(entry const& g) const {
   auto u = g.first;
   while (u < g.end && recorded_.contains(u)) ++u;
   return u;
 }
 
-std::uint64_t group_table::left_behind(group const& g) const {
+std::uint64_t group_table::left_behind(entry const& g) const {
   std::uint64_t n = 0;
   for (auto u = g.led.end; u < g.end; ++u) n += recorded_.contains(u) ? 0 : 1;
   return n * whole_unit;
 }
 
-std::uint64_t group_table::recorded_of(group const& g) const {
+std::uint64_t group_table::recorded_of(entry const& g) const {
   std::uint64_t n = 0;
   for (auto u = g.first; u < g.end; ++u) n += recorded_.contains(u) ? 1 : 0;
   return n;
@@ -75,11 +75,11 @@ std::optional<int> group_table::led_by(rank_id r, term_id term) const {
   return std::nullopt;
 }
 
-bool group_table::takes_ranks(group const& g) const {
+bool group_table::takes_ranks(entry const& g) const {
   return !g.finished() && hosted(g) && g.now.left > left_alone_;
 }
 
-std::vector<rank_id> group_table::workers(int g) const {
+std::vector<rank_id> group_table::working_for(int g) const {
   std::vector<rank_id> all;
   for (rank_id r = 0; r < members_.ranks(); ++r)
     if (members_[r].alive && members_[r].group == g) all.push_back(r);
@@ -94,7 +94,7 @@ int group_table::leads(rank_id r) const {
   return no_group;
 }
 
-// Whether the rank's worker has nothing to do in its group. A rank that leads a unit that was open on lost
+// Whether the rank's member has nothing to do in its group. A rank that leads a unit that was open on lost
 // hosts does nothing else.
 bool group_table::free_to_move(rank_id r) const {
   auto const& m = members_[r];
@@ -129,12 +129,12 @@ double group_table::power(std::span<rank_id const> ranks) const {
 
 void group_table::order(rank_id r, term_id ended, group_actions& out) const {
   auto const g = members_[r].group;
-  group_msg::serve m{.ended = ended};
+  group::serve m{.ended = ended};
   if (g != no_group) {
     if (of(g).host != no_rank) m.host = of(g).host;
     m.term = of(g).term;
   }
-  out.push_back(group_act::send{r, m});
+  out.push_back(group::send{r, m});
 }
 
 void group_table::move(rank_id r, int g, group_actions& out) {
@@ -147,7 +147,7 @@ void group_table::let_go(rank_id r, group_actions& out) {
   if (m.leaves || !is_to_leave(m.retires) || leads(r) != no_group) return;
   m.leaves = true;
   move(r, no_group, out);
-  out.push_back(group_act::send{r, group_msg::released{m.retires}});
+  out.push_back(group::send{r, group::released{m.retires}});
 }
 
 }  // namespace skel::role

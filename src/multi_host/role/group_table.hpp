@@ -63,7 +63,7 @@ struct host_progress {
 /// Records which host leads which units, and which rank works for which group.
 class group_table {
  public:
-  struct group {
+  struct entry {
     std::uint64_t first = 0, end = 0;
     std::uint64_t done = 0;  // units recorded
     int ranks = 1;           // as planned
@@ -94,20 +94,20 @@ class group_table {
   bool record(std::uint64_t unit);
 
   [[nodiscard]] int groups() const { return static_cast<int>(groups_.size()); }
-  [[nodiscard]] std::vector<group> const& all() const { return groups_; }
-  [[nodiscard]] group& of(int g) { return groups_[static_cast<std::size_t>(g)]; }
-  [[nodiscard]] group const& of(int g) const { return groups_[static_cast<std::size_t>(g)]; }
+  [[nodiscard]] std::vector<entry> const& all() const { return groups_; }
+  [[nodiscard]] entry& of(int g) { return groups_[static_cast<std::size_t>(g)]; }
+  [[nodiscard]] entry const& of(int g) const { return groups_[static_cast<std::size_t>(g)]; }
   /// The group that a rank leads under this term.
   [[nodiscard]] std::optional<int> led_by(rank_id r, term_id term) const;
-  [[nodiscard]] bool hosted(group const& g) const { return g.host != no_rank && members_[g.host].alive; }
-  [[nodiscard]] bool takes_ranks(group const& g) const;
-  [[nodiscard]] std::uint64_t first_unrecorded(group const& g) const;
+  [[nodiscard]] bool hosted(entry const& g) const { return g.host != no_rank && members_[g.host].alive; }
+  [[nodiscard]] bool takes_ranks(entry const& g) const;
+  [[nodiscard]] std::uint64_t first_unrecorded(entry const& g) const;
   /// Work that a group's host does not know of yet.
-  [[nodiscard]] std::uint64_t left_behind(group const& g) const;
+  [[nodiscard]] std::uint64_t left_behind(entry const& g) const;
   [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
   [[nodiscard]] bool has_result(std::uint64_t unit) const { return recorded_.contains(unit); }
   /// The living ranks that work for a group.
-  [[nodiscard]] std::vector<rank_id> workers(int g) const;
+  [[nodiscard]] std::vector<rank_id> working_for(int g) const;
 
   [[nodiscard]] by_rank<member>& members() { return members_; }
   [[nodiscard]] by_rank<member> const& members() const { return members_; }
@@ -128,12 +128,12 @@ class group_table {
   auto fields() const { return std::tie(groups_, members_, recorded_); }
 
  private:
-  [[nodiscard]] std::uint64_t recorded_of(group const& g) const;
+  [[nodiscard]] std::uint64_t recorded_of(entry const& g) const;
 
   bool hosts_help_ = true;
   std::uint64_t left_alone_ = default_left_alone;
   double sink_cost_ = 0;
-  std::vector<group> groups_;
+  std::vector<entry> groups_;
   by_rank<member> members_;
   task_set recorded_;
 };

@@ -52,7 +52,7 @@ struct unit_times {
 };
 
 /// Estimates the seconds that `ranks` ranks in groups of about `size` take for `units` units. A group that
-/// starts in the middle reads `history` more units. Workers idle while their host reads its first unit. After
+/// starts in the middle reads `history` more units. Members idle while their host reads its first unit. After
 /// that, the bottleneck is either the host, which reads and sends, or the group as a whole. With `reassigns`,
 /// groups share the work at the end, except for half a unit.
 [[nodiscard]] double group_seconds(unit_times const& times, int ranks, unsigned size, std::uint64_t units,

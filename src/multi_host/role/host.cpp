@@ -9,9 +9,6 @@
 
 namespace skel::role {
 
-namespace act = group_act;
-namespace msg = group_msg;
-
 std::uint64_t open_units::pooled() const {
   std::uint64_t n = 0;
   for (auto const& [id, u] : units_) n += u.pooled;
@@ -202,7 +199,7 @@ void piece_dealer::give(term_id term, open_units& units, group_actions& out) {
     }
     auto const run = units.take(std::max<std::uint64_t>(1, grant_for(*it, left)), to);
     left -= run.count;
-    out.push_back(group_act::send{to, msg::packet{term, run}});
+    out.push_back(group::send{to, group::packet{term, run}});
     it = waiting_.erase(it);
   }
   if (!units.has_suspects()) return;
@@ -218,14 +215,14 @@ void piece_dealer::give_suspects(term_id term, bool to_itself, open_units& units
       ++it;
       continue;
     }
-    out.push_back(group_act::send{it->from, msg::packet{term, units.take_suspect(it->from), true}});
+    out.push_back(group::send{it->from, group::packet{term, units.take_suspect(it->from), true}});
     it = waiting_.erase(it);
   }
 }
 
 // --- the share
 
-void group_host::on(rank_id /*from*/, msg::lead const& m, group_actions& out) {
+void group_host::on(rank_id /*from*/, group::lead const& m, group_actions& out) {
   if (stopped_ || m.term < term_) return;
   if (term_ != m.term) {
     begin_term(m, out);
@@ -233,7 +230,7 @@ void group_host::on(rank_id /*from*/, msg::lead const& m, group_actions& out) {
     if (!active_ && m.units.end <= end_) return;
     if (!active_) fresh_ = true;  // the share was complete
     if (m.units.first > next_ && units_.empty() && !reading_) {
-      out.push_back(act::close{});  // the root has the results of the units in between
+      out.push_back(group::close{});  // the root has the results of the units in between
       next_ = m.units.first;
       fresh_ = true;
     }
@@ -247,7 +244,7 @@ void group_host::on(rank_id /*from*/, msg::lead const& m, group_actions& out) {
   advance(out);
 }
 
-void group_host::begin_term(msg::lead const& m, group_actions& out) {
+void group_host::begin_term(group::lead const& m, group_actions& out) {
   if (active_) close(out);
   term_ = m.term;
   next_ = m.units.first;
@@ -258,18 +255,18 @@ void group_host::begin_term(msg::lead const& m, group_actions& out) {
 }
 
 // The root had declared this rank dead and appointed another host.
-void group_host::on(rank_id /*from*/, msg::serve const& m, group_actions& out) {
+void group_host::on(rank_id /*from*/, group::serve const& m, group_actions& out) {
   if (m.ended != 0 && in(m.ended)) close(out);
 }
 
-void group_host::on(rank_id /*from*/, msg::go const& m, group_actions& out) {
+void group_host::on(rank_id /*from*/, group::go const& m, group_actions& out) {
   if (!in(m.term)) return;
   dealer_.go();
   advance(out);
 }
 
 // The host keeps units that it has started to read. It always answers, because ranks wait for the answer.
-void group_host::on(rank_id /*from*/, msg::split const& m, group_actions& out) {
+void group_host::on(rank_id /*from*/, group::split const& m, group_actions& out) {
   if (!in(m.term)) return;
   auto const first = next_ + (reading_ ? 1 : 0);
   end_ -= units_to_let_go({.left = static_cast<double>(left()) / whole_unit,
@@ -278,7 +275,7 @@ void group_host::on(rank_id /*from*/, msg::split const& m, group_actions& out) {
                            .ranks = m.ranks,
                            .power = m.power});
   told_.left = left();
-  out.push_back(act::send{config_.root, msg::let_go{term_, end_, told_.left}});
+  out.push_back(group::send{config_.root, group::let_go{term_, end_, told_.left}});
   advance(out);
 }
 
@@ -287,7 +284,7 @@ void group_host::close(group_actions& out) {
   reading_ = false;
   units_.clear();
   dealer_.clear();
-  out.push_back(act::close{});
+  out.push_back(group::close{});
 }
 
 void group_host::stop(group_actions& out) {
@@ -316,7 +313,7 @@ void group_host::tell_left(group_actions& out) {
                        now.left + unit_step <= told_.left || now.suspects != told_.suspects;
   if (!matters && !told_.stale) return;
   told_ = now;
-  out.push_back(act::send{config_.root, msg::left{term_, now.left, now.suspects}});
+  out.push_back(group::send{config_.root, group::left{term_, now.left, now.suspects}});
 }
 
 // --- reading units
@@ -325,11 +322,11 @@ void group_host::maybe_read(group_actions& out) {
   if (reading_ || next_ >= end_ || units_.size() > config_.read_ahead + 1) return;
   if ((dealer_.holds() && loaded_) || units_.waiting() > config_.read_ahead) return;
   reading_ = true;
-  out.push_back(act::read{term_, next_, std::exchange(fresh_, false), alone_});
+  out.push_back(group::read{term_, next_, std::exchange(fresh_, false), alone_});
 }
 
 void group_host::opens(term_id term, std::uint64_t unit, group_actions& out) const {
-  if (in(term)) out.push_back(act::send{config_.root, msg::opens{term_, unit}});
+  if (in(term)) out.push_back(group::send{config_.root, group::opens{term_, unit}});
 }
 
 void group_host::readied(term_id term, std::uint64_t pieces, group_actions& out) {
@@ -344,15 +341,15 @@ void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out
   units_.set_whole(next_);
   reading_ = false;
   auto const unit = next_++;
-  if (dealer_.holds() && !loaded_) out.push_back(act::send{config_.root, msg::loaded{term_}});
+  if (dealer_.holds() && !loaded_) out.push_back(group::send{config_.root, group::loaded{term_}});
   loaded_ = true;
-  if (units_.completed(unit)) out.push_back(act::deliver{term_, unit});
+  if (units_.completed(unit)) out.push_back(group::deliver{term_, unit});
   advance(out);
 }
 
 // --- handing out pieces
 
-void group_host::on(rank_id from, msg::request const& m, group_actions& out) {
+void group_host::on(rank_id from, group::request const& m, group_actions& out) {
   if (stopped_) return;
   if (m.threads > 0) return asks(m.term, {from, m.threads, m.most}, out);
   if (in(m.term)) dealer_.withdraw(from);
@@ -361,7 +358,7 @@ void group_host::on(rank_id from, msg::request const& m, group_actions& out) {
 
 void group_host::asks(term_id term, piece_dealer::request r, group_actions& out) {
   r.threads = std::clamp<std::uint64_t>(r.threads, 1, 1U << 16);
-  if (term > term_) return dealer_.add_early(term, r);  // the worker learned the term before its host did
+  if (term > term_) return dealer_.add_early(term, r);  // the member learned the term before its host did
   if (!in(term)) return;
   dealer_.add(r);
   advance(out);
@@ -369,7 +366,7 @@ void group_host::asks(term_id term, piece_dealer::request r, group_actions& out)
 
 // --- results
 
-void group_host::on(rank_id from, msg::returned const& m, group_actions& out) {
+void group_host::on(rank_id from, group::returned const& m, group_actions& out) {
   if (!in(m.term)) return;
   for (auto const& run : m.runs) {
     if (!units_.contains(run.unit)) continue;  // other ranks have returned all of its results
@@ -378,8 +375,8 @@ void group_host::on(rank_id from, msg::returned const& m, group_actions& out) {
           fail{fail::reason::protocol, "rank " + std::to_string(from) + " names pieces that do not exist"});
       return;
     }
-    units_.record(run, [&](piece_run const& fresh) { out.push_back(act::keep{fresh}); });
-    if (units_.completed(run.unit)) out.push_back(act::deliver{term_, run.unit});
+    units_.record(run, [&](piece_run const& fresh) { out.push_back(group::keep{fresh}); });
+    if (units_.completed(run.unit)) out.push_back(group::deliver{term_, run.unit});
   }
   if (m.threads > 0)
     asks(term_, {from, m.threads, m.most}, out);
@@ -389,7 +386,7 @@ void group_host::on(rank_id from, msg::returned const& m, group_actions& out) {
 
 void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out) {
   if (!in(term) || !units_.erase(unit)) return;
-  out.push_back(act::send{config_.root, msg::unit_done{term_, unit}});
+  out.push_back(group::send{config_.root, group::unit_done{term_, unit}});
   advance(out);
 }
 
@@ -402,11 +399,11 @@ void group_host::lost(rank_id rank, group_actions& out) {
   advance(out);
 }
 
-void group_host::on(rank_id from, msg::begins const& m, group_actions& /*out*/) {
+void group_host::on(rank_id from, group::begins const& m, group_actions& /*out*/) {
   if (in(m.term) && units_.contains(m.unit)) units_.begun(from, {m.unit, m.piece});
 }
 
-void group_host::on(rank_id /*from*/, msg::last_resort const& m, group_actions& out) {
+void group_host::on(rank_id /*from*/, group::last_resort const& m, group_actions& out) {
   if (!in(m.term)) return;
   dealer_.set_last_resort(m.allowed);
   advance(out);

@@ -118,7 +118,7 @@ void open_units::record(piece_run const& run, Fresh const& fresh) {
 }
 
 /// Serves requests in the order of their arrival, with packets that shrink as the pieces run out. Hands out
-/// suspects one at a time, each to a worker that has nothing else.
+/// suspects one at a time, each to a member that has nothing else.
 class piece_dealer {
  public:
   struct request {
@@ -183,9 +183,9 @@ struct group_host_config {
   unsigned most_losses = 2;  ///< of ranks with the same piece; 0: no limit
 };
 
-/// The host of a group, while this rank leads one. It records which worker has which pieces, so it hands out
-/// the pieces of a lost worker again at once: one at a time, each to a worker that has nothing else, because
-/// one of them may have killed the worker. A piece that kills its processes is blamed. The first result of a
+/// The host of a group, while this rank leads one. It records which member has which pieces, so it hands out
+/// the pieces of a lost member again at once: one at a time, each to a member that has nothing else, because
+/// one of them may have killed the member. A piece that kills its processes is blamed. The first result of a
 /// piece counts.
 ///
 /// At most `read_ahead + 2` units are open at a time. The host may hand out pieces of a unit that is still
@@ -206,14 +206,14 @@ class group_host {
   void was_read(term_id term, std::uint64_t pieces, group_actions& out);
   /// The results of the unit may leave; or the sink on this host has received them.
   void delivered(term_id term, std::uint64_t unit, group_actions& out);
-  void on(rank_id from, group_msg::lead const& m, group_actions& out);
-  void on(rank_id from, group_msg::serve const& m, group_actions& out);
-  void on(rank_id from, group_msg::go const& m, group_actions& out);
-  void on(rank_id from, group_msg::split const& m, group_actions& out);
-  void on(rank_id from, group_msg::last_resort const& m, group_actions& out);
-  void on(rank_id from, group_msg::request const& m, group_actions& out);
-  void on(rank_id from, group_msg::begins const& m, group_actions& out);
-  void on(rank_id from, group_msg::returned const& m, group_actions& out);
+  void on(rank_id from, group::lead const& m, group_actions& out);
+  void on(rank_id from, group::serve const& m, group_actions& out);
+  void on(rank_id from, group::go const& m, group_actions& out);
+  void on(rank_id from, group::split const& m, group_actions& out);
+  void on(rank_id from, group::last_resort const& m, group_actions& out);
+  void on(rank_id from, group::request const& m, group_actions& out);
+  void on(rank_id from, group::begins const& m, group_actions& out);
+  void on(rank_id from, group::returned const& m, group_actions& out);
   /// The call ends; this rank stops leading.
   void stop(group_actions& out);
   void lost(rank_id rank, group_actions& out);
@@ -239,7 +239,7 @@ class group_host {
   };
 
   [[nodiscard]] bool in(term_id term) const { return active_ && !stopped_ && term == term_; }
-  void begin_term(group_msg::lead const& m, group_actions& out);
+  void begin_term(group::lead const& m, group_actions& out);
   void asks(term_id term, piece_dealer::request r, group_actions& out);
   void close(group_actions& out);
   void advance(group_actions& out);

@@ -5,8 +5,6 @@
 
 namespace skel::role {
 
-namespace act = group_act;
-
 namespace {
 // Ticks after which a request is repeated: a host that has declared this rank dead drops its request.
 constexpr unsigned request_patience = 4;
@@ -38,7 +36,7 @@ void group_member::maybe_ask(group_actions& out) {
 void group_member::ask(group_actions& out) {
   asked_ = true;
   ticks_ = 0;
-  out.push_back(act::send{*host_, group_msg::request{term_, config_.threads, pace_}});
+  out.push_back(group::send{*host_, group::request{term_, config_.threads, pace_}});
 }
 
 // --- work
@@ -65,8 +63,8 @@ void group_member::start(std::deque<part>& from, std::uint64_t limit, group_acti
   if (front.pieces.count == 0) from.pop_front();
   running_.push_back(now);
   if (now.suspect)
-    out.push_back(act::send{now.host, group_msg::begins{now.term, now.pieces.unit, now.pieces.first}});
-  out.push_back(act::execute{now.id, now.pieces});
+    out.push_back(group::send{now.host, group::begins{now.term, now.pieces.unit, now.pieces.first}});
+  out.push_back(group::execute{now.id, now.pieces});
 }
 
 void group_member::finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out) {
@@ -91,7 +89,7 @@ void group_member::finished(packet_id id, piece_run pieces, std::uint64_t bytes,
 
 // Returns all results for one host in one message, which also carries the next request.
 void group_member::flush(rank_id host, term_id term, group_actions& out) {
-  group_msg::returned m{.term = term, .most = pace_};
+  group::returned m{.term = term, .most = pace_};
   for (auto const& p : done_)
     if (p.term == term) m.runs.push_back(p.pieces);
   std::erase_if(done_, [&](part const& p) { return p.term == term; });
@@ -100,7 +98,7 @@ void group_member::flush(rank_id host, term_id term, group_actions& out) {
     ticks_ = 0;
     m.threads = config_.threads;
   }
-  out.push_back(act::send{host, std::move(m)});
+  out.push_back(group::send{host, std::move(m)});
 }
 
 // Returns results at the level, or when this rank holds no further piece of their unit, so that the unit does
@@ -127,7 +125,7 @@ void group_member::maybe_flush(group_actions& out) {
 
 // --- messages
 
-void group_member::on(rank_id /*from*/, group_msg::serve const& m, group_actions& out) {
+void group_member::on(rank_id /*from*/, group::serve const& m, group_actions& out) {
   if (!attendance_.active()) return;
   if (m.ended != 0) {
     auto const of_it = [&](part const& p) { return p.term == m.ended; };
@@ -135,11 +133,11 @@ void group_member::on(rank_id /*from*/, group_msg::serve const& m, group_actions
     std::erase_if(suspects_, of_it);
     std::erase_if(running_, of_it);
     std::erase_if(done_, of_it);
-    out.push_back(act::forget{m.ended});
+    out.push_back(group::forget{m.ended});
   }
   if (m.host != host_ || m.term != term_) {
     bool const withdraws = asked_ && host_ && m.ended != term_;
-    if (withdraws) out.push_back(act::send{*host_, group_msg::request{.term = term_, .threads = 0}});
+    if (withdraws) out.push_back(group::send{*host_, group::request{.term = term_, .threads = 0}});
     asked_ = false;
   }
   host_ = m.host;
@@ -148,14 +146,14 @@ void group_member::on(rank_id /*from*/, group_msg::serve const& m, group_actions
   maybe_ask(out);
 }
 
-void group_member::on(rank_id from, group_msg::packet const& m, group_actions& out) {
+void group_member::on(rank_id from, group::packet const& m, group_actions& out) {
   if (!attendance_.active()) return;
   if (m.term == term_) asked_ = false;
   ticks_ = 0;
   part const p{next_id_++, from, m.term, m.pieces, m.suspect};
   if (p.pieces.count == 0) return;
   (p.suspect ? suspects_ : queue_).push_back(p);
-  out.push_back(act::accept{p.id, p.term, p.pieces});
+  out.push_back(group::accept{p.id, p.term, p.pieces});
   maybe_ask(out);
 }
 
@@ -169,7 +167,7 @@ void group_member::tick(group_actions& out) {
 void group_member::retire(bool does, group_actions& out) {
   if (!attendance_.active()) return;
   if (auto const number = leave_.make(does))
-    out.push_back(act::send{config_.root, group_msg::retires{*number}});
+    out.push_back(group::send{config_.root, group::retires{*number}});
 }
 
 bool group_member::vacant() const {

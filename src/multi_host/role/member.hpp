@@ -1,4 +1,4 @@
-// The worker of a multi_host call, on every rank: processes pieces for the host that the root names.
+// The member of a multi_host call, on every rank: processes pieces for the host that the root names.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace skel::role {
 
-/// A worker sends its results above this number of bytes.
+/// A member sends its results above this number of bytes.
 inline constexpr std::uint64_t default_results_level = 64 * 1024;
 
 struct group_member_config {
@@ -29,7 +29,7 @@ struct group_member_config {
 /// Requests packets from its host and processes their pieces; the paper calls it a slave. Requests the next
 /// one when one piece waits for a thread or, if pieces are small, as many as the threads take at a time.
 /// Returns results when they "accumulate to a certain level" [Bajaj93, §5.1], or when it holds no further
-/// piece of their unit. When the root moves the worker to another host, it finishes the pieces that it
+/// piece of their unit. When the root moves the member to another host, it finishes the pieces that it
 /// holds and returns their results to the host they came from.
 ///
 /// Events append their actions to `out`. Relies on the wire contract.
@@ -53,9 +53,9 @@ class group_member {
   /// After drain: no thread is inside the user's functions.
   void quiet(group_actions& out) { attendance_.quiet(out); }
   void on(rank_id from, call_message const& m, group_actions& out);
-  void on(rank_id from, group_msg::serve const& m, group_actions& out);
-  void on(rank_id from, group_msg::packet const& m, group_actions& out);
-  void on(rank_id /*from*/, group_msg::released const& m, group_actions& /*out*/) { leave_.grant(m.number); }
+  void on(rank_id from, group::serve const& m, group_actions& out);
+  void on(rank_id from, group::packet const& m, group_actions& out);
+  void on(rank_id /*from*/, group::released const& m, group_actions& /*out*/) { leave_.grant(m.number); }
   void lost(rank_id rank, group_actions& out);
   void tick(group_actions& out);
   /// This rank is to leave the job, or not after all.
@@ -69,9 +69,8 @@ class group_member {
   [[nodiscard]] std::uint64_t queued() const;
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   [[nodiscard]] std::size_t unsent() const { return done_.size(); }
-  [[nodiscard]] std::optional<rank_id> host() const { return host_; }
-  [[nodiscard]] bool waiting() const { return asked_; }
-  [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
+  /// The host whose packet this rank awaits.
+  [[nodiscard]] std::optional<rank_id> awaits() const { return asked_ ? host_ : std::nullopt; }
   auto fields() const {
     return std::tie(attendance_, host_, term_, asked_, next_id_, queue_, suspects_, running_, done_,
                     done_bytes_, pace_, reach_, ticks_, leave_);

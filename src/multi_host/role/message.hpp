@@ -27,7 +27,7 @@ struct piece_run {
 inline constexpr std::uint64_t whole_unit = 1000;
 
 /// The term of a message to or from a host identifies the appointment that it concerns.
-namespace group_msg {
+namespace group {
 using role::operator==;
 
 // --- from the root
@@ -83,15 +83,15 @@ struct retires {
   std::uint64_t number = 0;  ///< of the requests of this rank
 };
 
-// --- between a worker and its host
+// --- between a member and its host
 
 /// To the host: requests pieces.
 struct request {
   term_id term = 0;
-  std::uint64_t threads = 1;  ///< 0: withdraws the request; the worker has moved to another host
+  std::uint64_t threads = 1;  ///< 0: withdraws the request; the member has moved to another host
   std::uint64_t most = 0;     ///< the most pieces it accepts; 0: no limit
 };
-/// To the worker: these pieces, attached to the message.
+/// To the member: these pieces, attached to the message.
 struct packet {
   term_id term = 0;
   piece_run pieces{};
@@ -140,13 +140,12 @@ struct let_go {
   std::uint64_t left = 0;  ///< remaining work of the share, in thousandths of units
 };
 
-}  // namespace group_msg
+}  // namespace group
 
 using group_message =
-    std::variant<call_message, group_msg::lead, group_msg::serve, group_msg::go, group_msg::split,
-                 group_msg::last_resort, group_msg::request, group_msg::packet, group_msg::begins,
-                 group_msg::returned, group_msg::loaded, group_msg::opens, group_msg::left,
-                 group_msg::unit_done, group_msg::let_go, group_msg::retires, group_msg::released>;
+    std::variant<call_message, group::lead, group::serve, group::go, group::split, group::last_resort,
+                 group::request, group::packet, group::begins, group::returned, group::loaded, group::opens,
+                 group::left, group::unit_done, group::let_go, group::retires, group::released>;
 
 template <>
 inline constexpr unsigned first_kind<group_message> = 64;
@@ -158,10 +157,10 @@ inline constexpr std::uint64_t unit_step = whole_unit / 8;
 /// idle at the end.
 inline constexpr std::uint64_t default_left_alone = whole_unit / 8;
 
-/// A packet on a worker; the worker numbers its packets itself.
+/// A packet on a member; the member numbers its packets itself.
 using packet_id = std::uint64_t;
 
-namespace group_act {
+namespace group {
 using role::operator==;
 
 /// Send `what` to `to`, possibly this rank itself. The engine attaches the pieces, cut from their unit, to
@@ -174,7 +173,7 @@ struct send {
 // --- of a host, about its current term
 /// Read this unit on a compute thread. Call readied() as pieces become available, and was_read() at the end.
 /// `fresh`: the host is new and its carried state empty. `alone`: start only while nothing else runs on the
-/// rank and its worker has no work; call opens() first.
+/// rank and its member has no work; call opens() first.
 struct read {
   term_id term = 0;
   std::uint64_t unit = 0;
@@ -193,7 +192,7 @@ struct deliver {
 /// This rank no longer leads: drop its units, results and carried state.
 struct close {};
 
-// --- of a worker
+// --- of a member
 /// Store the packet that came with the current event as packet `id`.
 struct accept {
   packet_id id = 0;
@@ -201,7 +200,7 @@ struct accept {
   piece_run pieces;
 };
 /// Process these pieces of a packet on a compute thread and call finished(). Start nothing else while the
-/// worker runs_alone().
+/// member runs_alone().
 struct execute {
   packet_id id = 0;
   piece_run pieces;
@@ -218,12 +217,12 @@ struct record {
 };
 /// Start the clock: every host has read its first units.
 struct started {};
-}  // namespace group_act
+}  // namespace group
 
 /// drain: call quiet() once no thread is inside the user's functions.
-using group_action = std::variant<group_act::send, group_act::read, group_act::keep, group_act::deliver,
-                                  group_act::close, group_act::accept, group_act::execute, group_act::forget,
-                                  group_act::record, group_act::started, tell_root, drain, end, fail>;
+using group_action =
+    std::variant<group::send, group::read, group::keep, group::deliver, group::close, group::accept,
+                 group::execute, group::forget, group::record, group::started, tell_root, drain, end, fail>;
 using group_actions = std::vector<group_action>;
 
 }  // namespace skel::role

@@ -6,8 +6,6 @@
 
 namespace skel::role {
 
-namespace act = group_act;
-
 namespace {
 
 // Ranks that wait for the answers of hosts.
@@ -20,8 +18,8 @@ std::uint64_t promised(group_table const& table) {
 void ask_to_split(group_table& table, int g, std::span<rank_id const> comers, group_actions& out) {
   auto& x = table.of(g);
   x.now.promised = comers.size();
-  out.push_back(act::send{
-      x.host, group_msg::split{x.term, x.now.promised, table.power(comers), table.power(table.workers(g))}});
+  out.push_back(group::send{
+      x.host, group::split{x.term, x.now.promised, table.power(comers), table.power(table.working_for(g))}});
 }
 
 // A rank for the suspects of a group. Prefers one that does not lead.
@@ -97,12 +95,12 @@ bool rank_moves::splits(group_table const& table, int g, std::span<rank_id const
   if (!splits_ || x.now.whole || x.led.end < x.end) return false;
   return units_to_let_go({.left = static_cast<double>(x.now.left) / whole_unit,
                           .untouched = x.now.left / whole_unit,
-                          .own_power = table.power(table.workers(g)),
+                          .own_power = table.power(table.working_for(g)),
                           .ranks = comers.size(),
                           .power = table.power(comers)}) > 0;
 }
 
-void rank_moves::cut_share(group_table& table, group_hosts& hosts, int g, group_msg::let_go const& m,
+void rank_moves::cut_share(group_table& table, group_hosts& hosts, int g, group::let_go const& m,
                            group_actions& out) {
   auto& x = table.of(g);
   auto const ranks = std::exchange(x.now.promised, 0);
@@ -141,7 +139,7 @@ void rank_moves::found_group(group_table& table, group_hosts& hosts, std::uint64
   hosts.appoint(table, g, movers.front(), out);
 }
 
-// --- groups without workers
+// --- groups without members
 
 // Suspects go to ranks other than the host, and to the root only if no other rank lives. If no such rank
 // works for the group, an idle rank joins it. If there is none, the host processes the suspects itself.
@@ -163,17 +161,17 @@ void rank_moves::employ_for_suspects(group_table& table, bool may_move, group_ac
       table.move(x.host, g, out);
     }
     if (std::exchange(x.now.last_resort, !helped) == helped)
-      out.push_back(act::send{x.host, group_msg::last_resort{x.term, !helped}});
+      out.push_back(group::send{x.host, group::last_resort{x.term, !helped}});
   }
 }
 
-// Its group's workers are lost, or moved away before pieces came back.
+// Its group's members are lost, or moved away before pieces came back.
 void rank_moves::employ_hosts(group_table& table, group_actions& out) {
   for (int g = 0; g < table.groups(); ++g) {
     auto const& x = table.of(g);
-    if (x.finished() || !table.hosted(x) || x.now.left == 0 || !table.workers(g).empty()) continue;
+    if (x.finished() || !table.hosted(x) || x.now.left == 0 || !table.working_for(g).empty()) continue;
     table.move(x.host, g, out);
-    g = -1;  // from the first again: the host may have been the last worker of another group
+    g = -1;  // from the first again: the host may have been the last member of another group
   }
 }
 
@@ -280,7 +278,7 @@ void group_root::on(rank_id from, call_message const& m, group_actions& out) {
   advance(out);
 }
 
-void group_root::on(rank_id from, group_msg::left const& m, group_actions& out) {
+void group_root::on(rank_id from, group::left const& m, group_actions& out) {
   if (auto const g = table_.led_by(from, m.term)) {
     auto& x = table_.of(*g);
     x.now.left = m.amount + table_.left_behind(x);
@@ -289,24 +287,24 @@ void group_root::on(rank_id from, group_msg::left const& m, group_actions& out) 
   advance(out);
 }
 
-void group_root::on(rank_id from, group_msg::opens const& m, group_actions& /*out*/) {
+void group_root::on(rank_id from, group::opens const& m, group_actions& /*out*/) {
   if (auto const g = table_.led_by(from, m.term)) {
     auto& x = table_.of(*g);
     x.led.opened = x.led.alone && m.unit == table_.first_unrecorded(x);
   }
 }
 
-void group_root::on(rank_id from, group_msg::loaded const& m, group_actions& out) {
+void group_root::on(rank_id from, group::loaded const& m, group_actions& out) {
   if (auto const g = table_.led_by(from, m.term)) table_.of(*g).now.loaded = true;
   advance(out);
 }
 
-void group_root::on(rank_id from, group_msg::let_go const& m, group_actions& out) {
+void group_root::on(rank_id from, group::let_go const& m, group_actions& out) {
   if (auto const g = table_.led_by(from, m.term)) moves_.cut_share(table_, hosts_, *g, m, out);
   advance(out);
 }
 
-void group_root::on(rank_id from, group_msg::retires const& m, group_actions& out) {
+void group_root::on(rank_id from, group::retires const& m, group_actions& out) {
   if (!table_.members().has(from)) return;
   auto& x = table_.members()[from];
   x.retires = m.number;
@@ -315,14 +313,14 @@ void group_root::on(rank_id from, group_msg::retires const& m, group_actions& ou
 }
 
 // Counts in any term: the results of a host that was declared dead are valid.
-void group_root::on(rank_id from, group_msg::unit_done const& m, group_actions& out) {
+void group_root::on(rank_id from, group::unit_done const& m, group_actions& out) {
   if (m.unit >= config_.units) {
     out.push_back(
         fail{fail::reason::protocol, "rank " + std::to_string(from) + " names units that do not exist"});
   } else if (table_.record(m.unit)) {
     recalled_ += m.term == 0 ? 1 : 0;
     hosts_.suspects().acquit(m.unit);
-    out.push_back(act::record{m.unit});
+    out.push_back(group::record{m.unit});
   }
   advance(out);
 }
@@ -353,7 +351,7 @@ std::string group_root::waits_for() const {
     if (auto const& x = table_.of(g); !x.finished())
       text += (text.empty() ? "units " : ", ") + std::to_string(table_.first_unrecorded(x)) + " ... " +
               std::to_string(x.end - 1) + " from rank " + std::to_string(x.host) + " with " +
-              std::to_string(table_.workers(g).size()) + " ranks";
+              std::to_string(table_.working_for(g).size()) + " ranks";
   return formed_ ? text : "ranks to say hello";
 }
 

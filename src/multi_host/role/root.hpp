@@ -16,7 +16,7 @@
 namespace skel::role {
 
 /// Sends free ranks to groups in proportion to their remaining work, asks hosts to split their shares for
-/// them, and keeps a worker in each group with work left.
+/// them, and keeps a member in each group with work left.
 class rank_moves {
  public:
   rank_moves() = default;
@@ -26,11 +26,10 @@ class rank_moves {
   void move_free_ranks(group_table& table, bool may_split, group_actions& out);
   /// Suspects need a rank other than the host. `may_move`: an idle rank may join the group for them.
   void employ_for_suspects(group_table& table, bool may_move, group_actions& out);
-  /// A host itself works if its group has no workers.
+  /// A host itself works if its group has no members.
   static void employ_hosts(group_table& table, group_actions& out);
   /// The host of group `g` gives up the end of its share.
-  void cut_share(group_table& table, group_hosts& hosts, int g, group_msg::let_go const& m,
-                 group_actions& out);
+  void cut_share(group_table& table, group_hosts& hosts, int g, group::let_go const& m, group_actions& out);
 
   /// Number of free ranks that are not sent to groups that would take them.
   [[nodiscard]] int orphans(group_table const& table) const;
@@ -51,7 +50,7 @@ class rank_moves {
 /// The root alone assigns ranks: it updates its record and sends an order, without asking for consent. A
 /// rank that is moved twice obeys the last order. After every event, the root checks the whole record, so
 /// no rank is forgotten: it appoints a host for each share without a living one, moves idle ranks to groups
-/// in proportion to their remaining work, and keeps a worker in each group with work left. In [Bajaj93, §5.2]
+/// in proportion to their remaining work, and keeps a member in each group with work left. In [Bajaj93, §5.2]
 /// groups moved their nodes themselves, which led to deadlock and orphans.
 ///
 /// Events append their actions to `out`. Relies on the wire contract.
@@ -65,12 +64,12 @@ class group_root {
   /// The trial has measured the cost of units: groups have this size from now on.
   void measured(unsigned group_size, group_actions& out);
   void on(rank_id from, call_message const& m, group_actions& out);
-  void on(rank_id from, group_msg::loaded const& m, group_actions& out);
-  void on(rank_id from, group_msg::opens const& m, group_actions& out);
-  void on(rank_id from, group_msg::left const& m, group_actions& out);
-  void on(rank_id from, group_msg::unit_done const& m, group_actions& out);
-  void on(rank_id from, group_msg::let_go const& m, group_actions& out);
-  void on(rank_id from, group_msg::retires const& m, group_actions& out);
+  void on(rank_id from, group::loaded const& m, group_actions& out);
+  void on(rank_id from, group::opens const& m, group_actions& out);
+  void on(rank_id from, group::left const& m, group_actions& out);
+  void on(rank_id from, group::unit_done const& m, group_actions& out);
+  void on(rank_id from, group::let_go const& m, group_actions& out);
+  void on(rank_id from, group::retires const& m, group_actions& out);
   /// A message from this rank: if it was declared dead, it is alive.
   void heard(rank_id rank, group_actions& out);
   void lost(rank_id rank, group_actions& out);

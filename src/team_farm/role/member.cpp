@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/overloaded.hpp"
+
 namespace skel::role {
 
 namespace {
@@ -16,22 +18,27 @@ void team_member::say_hello(team_actions& out) const {
 
 void team_member::on(rank_id /*from*/, team_message const& m, team_actions& out) {
   if (attendance_.ended()) return;
-  if (auto const* const r = std::get_if<team::run>(&m)) {
-    job_ = *r;
-    cancelled_ = false;
-    lost_.reset();
-    out.push_back(team::begin{*r});
-  } else if (auto const* const c = std::get_if<team::cancel>(&m)) {
-    if (job_ && job_->job == c->job) cancel(c->because_of, c->text, out);
-  } else if (auto const* const l = std::get_if<team::released>(&m)) {
-    leave_.grant(l->number);
-  } else if (auto const* const call = std::get_if<call_message>(&m)) {
-    attendance_.on(*call, out);
-    if (!job_)
-      attendance_.quiet(out);
-    else if (attendance_.ended())  // the others have gone on without this rank
-      cancel(config_.root, "the farm has ended without this rank", out);
-  }
+  std::visit(overloaded{
+                 [&](team::run const& r) {
+                   job_ = r;
+                   cancelled_ = false;
+                   lost_.reset();
+                   out.push_back(team::begin{r});
+                 },
+                 [&](team::cancel const& c) {
+                   if (job_ && job_->job == c.job) cancel(c.because_of, c.text, out);
+                 },
+                 [&](team::released const& l) { leave_.grant(l.number); },
+                 [&](call_message const& call) {
+                   attendance_.on(call, out);
+                   if (!job_)
+                     attendance_.quiet(out);
+                   else if (attendance_.ended())  // the others have gone on without this rank
+                     cancel(config_.root, "the farm has ended without this rank", out);
+                 },
+                 [](auto const& /*to the root*/) {},
+             },
+             m);
 }
 
 void team_member::cancel(rank_id because_of, std::string text, team_actions& out) {

@@ -101,8 +101,7 @@ struct send {
 /// Whether the message is for the root role; all others are for the receiving rank.
 [[nodiscard]] inline bool for_root_role(team_message const& m) {
   if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
-  return std::holds_alternative<team::ended>(m) || std::holds_alternative<team::overran>(m) ||
-         std::holds_alternative<team::retires>(m);
+  return holds_any<team::ended, team::overran, team::retires>(m);
 }
 
 /// The task that the message gives to a rank; its payload travels with the message.

@@ -10,8 +10,8 @@ namespace {
 constexpr unsigned longest_wait = 2;
 }  // namespace
 
-team_ranks::team_ranks(rank_id ranks, rank_id root, rank_id first_worker, std::vector<std::uint64_t> hosts)
-    : root_(root), first_worker_(first_worker), hosts_(std::move(hosts)), all_(ranks) {
+team_ranks::team_ranks(rank_id ranks, rank_id root, rank_id first_computing, std::vector<std::uint64_t> hosts)
+    : root_(root), first_computing_(first_computing), hosts_(std::move(hosts)), all_(ranks) {
   count_able();
 }
 
@@ -49,7 +49,7 @@ void team_ranks::let_go(std::vector<rank_id> const& ranks, team_actions& out) co
 
 bool team_ranks::here() {
   if (all_here_ || ticks_ >= longest_wait) return true;
-  for (rank_id r = first_worker_; r < all_.ranks(); ++r)
+  for (rank_id r = first_computing_; r < all_.ranks(); ++r)
     if (!lost_.is_lost(r) && !all_[r].hello) return false;
   return all_here_ = true;
 }
@@ -58,7 +58,7 @@ bool team_ranks::tick() { return !all_here_ && ++ticks_ == longest_wait; }
 
 void team_ranks::count_able() {
   std::set<rank_id> able;
-  for (rank_id r = first_worker_; r < all_.ranks(); ++r)
+  for (rank_id r = first_computing_; r < all_.ranks(); ++r)
     if (!lost_.is_lost(r) && !all_[r].leaves()) able.insert(able.end(), r);
   able_ = most_together(able);
   if (able_ > 0) return;
@@ -76,7 +76,7 @@ std::size_t team_ranks::most_together(std::set<rank_id> const& ranks) const {
 
 void team_ranks::update_free(rank_id rank) {
   auto const& m = all_[rank];
-  bool const computes = rank >= first_worker_ || (enlisted_ && rank == root_);
+  bool const computes = rank >= first_computing_ || (enlisted_ && rank == root_);
   if (!lost_.is_lost(rank) && m.hello && computes && !m.inside && !m.held && !m.leaves())
     free_.insert(rank);
   else

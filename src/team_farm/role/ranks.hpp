@@ -19,7 +19,7 @@ class team_ranks {
  public:
   team_ranks() = default;
   /// `hosts`: those of the ranks, if a team must not span several; or empty.
-  team_ranks(rank_id ranks, rank_id root, rank_id first_worker, std::vector<std::uint64_t> hosts = {});
+  team_ranks(rank_id ranks, rank_id root, rank_id first_computing, std::vector<std::uint64_t> hosts = {});
 
   void hello(rank_id rank);
   /// Returns false if the rank was lost already.
@@ -76,7 +76,7 @@ class team_ranks {
   }
   void update_free(rank_id rank);
 
-  rank_id root_ = 0, first_worker_ = 0;
+  rank_id root_ = 0, first_computing_ = 0;
   std::vector<std::uint64_t> hosts_;  // empty: teams may span them
   by_rank<member> all_;
   membership lost_;

@@ -1,22 +1,76 @@
 // The root's side of a farm of teams: gives each team one task at a time, and records results.
 #pragma once
 
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "farm/role/task_progress.hpp"
 #include "faults.hpp"
 #include "jobs.hpp"
-#include "queue.hpp"
 #include "ranks.hpp"
+#include "skel/detail/task_range.hpp"
 #include "skel/on_error.hpp"
 
 namespace skel::role {
 
+/// List scheduling: the largest teams first, among them the most costly tasks, smaller ones where these do
+/// not fit.
+class team_queue {
+ public:
+  struct entry {
+    task_id task = 0;
+    std::uint64_t wanted = 1;  ///< ranks
+    std::uint64_t size = 1;    ///< the ranks that it gets: not more than can compute
+  };
+
+  /// The costs of all tasks; empty: unknown. Comes before add() of the same tasks, sort() after it.
+  void set_costs(std::span<double const> costs) { costs_.assign(costs.begin(), costs.end()); }
+  void add(task_id task, std::uint64_t wanted);
+  void sort();
+  /// A task that was taken must run again.
+  void put_back(task_id task, std::uint64_t wanted);
+  /// The task is not to run. Returns false if it does not wait here.
+  bool remove(task_id task);
+  /// Takes the task that begins next, if there is one that `has_room` lets begin and that fits on the free
+  /// ones of the `able` ranks that compute. While the largest task waits for ranks, smaller ones may pass it,
+  /// but not for ever.
+  template <class Room>
+  [[nodiscard]] std::optional<entry> take(std::uint64_t free, std::uint64_t able, Room const& has_room) {
+    bool largest = true;
+    for (auto at = waiting_.begin(); at != waiting_.end() && free > 0; ++at) {
+      if (!has_room(at->second.front().first)) continue;
+      auto const size = std::clamp<std::uint64_t>(at->first, 1, std::max<std::uint64_t>(able, 1));
+      if (size <= free) {
+        passed_ = largest ? 0 : passed_ + 1;
+        return take(at, size);
+      }
+      if (std::exchange(largest, false) && passed_ >= able) break;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
+
+ private:
+  using by_size = std::map<std::uint64_t, std::deque<task_range>, std::greater<>>;
+  [[nodiscard]] entry take(by_size::iterator at, std::uint64_t size);
+  [[nodiscard]] bool before(task_id a, task_id b) const;
+
+  by_size waiting_;
+  std::uint64_t tasks_ = 0;   // in waiting_
+  std::uint64_t passed_ = 0;  // tasks that began while the largest one waited for ranks
+  std::vector<double> costs_;
+};
+
 struct team_root_config {
   rank_id root = 0;
   rank_id ranks = 0;                   ///< of the run, the root included
-  rank_id first_worker = 0;            ///< this rank and those after it compute
+  rank_id first_computing = 0;         ///< this rank and those after it compute
   std::vector<std::uint64_t> hosts{};  ///< of the ranks, if a team must not span several; or empty
   bool ordered = false;      ///< the sink takes tasks in order: the window counts from the first missing one
   std::uint64_t window = 0;  ///< most tasks begun whose results the sink has not received; 0: no limit
@@ -58,12 +112,9 @@ class team_root {
   /// accept or drop.
   [[nodiscard]] bool awaits_result(rank_id from, job_id id);
   [[nodiscard]] task_progress const& tasks() const { return tasks_; }
-  [[nodiscard]] std::uint64_t recorded() const { return tasks_.recorded().count(); }
   [[nodiscard]] std::uint64_t pooled() const { return queue_.tasks(); }
   /// Whether free ranks wait for a task: 1 at a time, since its team may take all of them.
   [[nodiscard]] std::uint64_t wanted() const { return ranks_.free() > 0 ? 1 : 0; }
-  /// Whether the task has a result, or is left out.
-  [[nodiscard]] bool has_result(task_id task) const { return tasks_.recorded().contains(task); }
   [[nodiscard]] std::uint64_t handed_out_again() const { return handed_out_again_; }
   /// Whether no task begins any more.
   [[nodiscard]] bool paused() const { return ends_ || paused_; }
@@ -95,5 +146,4 @@ class team_root {
   bool ends_ = false;  // early
   bool paused_ = false;
 };
-
 }  // namespace skel::role
