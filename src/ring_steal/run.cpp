@@ -179,7 +179,7 @@ void steal_run::act(steal::complete const& /*a*/, cargo* /*with*/) {
     work_.pack_result(total_, value_.bytes);
   });
   if (bad) return fail(*bad);
-  memory_.keep_value(tasks, value_);
+  if (!value_.bytes.empty()) memory_.keep_value(tasks, value_.bytes);
   call_roll(&role::roll_call::close, role::outcome{.tasks = tasks});
 }
 
