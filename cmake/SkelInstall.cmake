@@ -6,7 +6,7 @@ set(skel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skel)
 # before it. This lists all missing files first. The leading space keeps CMake from wrapping the line.
 get_property(skel_programs GLOBAL PROPERTY skel_programs)
 set(skel_installed_targets skel_core ${skel_programs})
-foreach(target skel_mpi skel_sim skel_applications)
+foreach(target skel_mpi skel_sim skel_applications skel-run-ranks)
   if(TARGET ${target})
     list(APPEND skel_installed_targets ${target})
   endif()

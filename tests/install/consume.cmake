@@ -103,6 +103,10 @@ if(WAY STREQUAL "find_package")
     run(${CMAKE_COMMAND} --build ${dir}/tutorial --target adopt matrices surface sweep)
     find_program(mpiexec mpiexec REQUIRED)
     run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/adopt)
+    if(PMIX)  # finds the installed skel-run-ranks
+      file(WRITE ${dir}/list true)
+      run(${mpiexec} -n 2 --oversubscribe ${dir}/prefix/bin/skel-run --quiet --ranks-per-task 2 ${dir}/list)
+    endif()
     run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/matrices)
     run(${mpiexec} -n 2 --oversubscribe ${dir}/tutorial/surface)
     # A user's program with the options of skel's (skel/program.hpp).
