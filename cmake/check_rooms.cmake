@@ -21,7 +21,7 @@ room(transport USES base)
 room(observe USES base)
 room(storage USES base)
 room(model USES base observe)
-room(disks USES base transport storage)
+room(disks USES base protocol transport storage)
 room(engine USES base protocol transport observe disks HEADERS context run_main run_threads)
 # Shared by the skeletons, above the engine: one call on one rank, and the user's types as bytes.
 room(call USES base protocol transport observe storage disks engine

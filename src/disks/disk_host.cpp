@@ -89,13 +89,13 @@ transport::packet disk_host::result(int from, disk_request const& r) {
     case disk_call::describe:
       return packet::received(describe(r.path));
     case disk_call::use:
-      return packet::received(encode(use_of(r.path)));
+      return packet::received(content_of(use_of(r.path)));
     case disk_call::create:
       open_[{from, r.file}] = files.create(r.path);
       break;
     case disk_call::open: {
       auto file = files.open(r.path);
-      auto look = encode(look_at(*file));
+      auto look = content_of(look_at(*file));
       open_[{from, r.file}] = std::move(file);
       return packet::received(std::move(look));
     }
@@ -117,7 +117,7 @@ transport::packet disk_host::result(int from, disk_request const& r) {
       files.remove(r.path);
       break;
     case disk_call::list:
-      return packet::received(encode(files.list(r.path)));
+      return packet::received(content_of(files.list(r.path)));
     case disk_call::sync_directory:
       files.sync_directory(r.path);
       break;
@@ -135,13 +135,13 @@ transport::packet disk_host::result(int from, disk_request const& r) {
 // writable is found out on first use, as for any directory.
 std::vector<std::byte> disk_host::describe(std::string const& pattern) const {
   if (pattern == memory_disk)
-    return encode(std::vector{host_.name, pattern + std::to_string(host_.rank), host_.cluster});
+    return content_of(std::vector{host_.name, pattern + std::to_string(host_.rank), host_.cluster});
   std::error_code ignored;
   auto directory =
       std::filesystem::absolute(expand_disk(pattern, host_.name, host_.rank), ignored).lexically_normal();
   if (!directory.has_filename()) directory = directory.parent_path();  // strips a trailing slash
   std::filesystem::create_directories(directory, ignored);
-  return encode(std::vector{host_.name, directory.string(), host_.cluster});
+  return content_of(std::vector{host_.name, directory.string(), host_.cluster});
 }
 
 storage::disk_use disk_host::use_of(std::string const& directory) const {
@@ -161,7 +161,7 @@ std::vector<std::byte> disk_host::claim(int from, std::string const& directory,
     if (!c.kept) c = {from, host_.files_of(directory).claim(directory, lost_owner)};
     return {};
   } catch (usage_error const& used) {
-    return encode(std::vector<std::string>{used.what()});
+    return content_of(std::vector<std::string>{used.what()});
   }
 }
 

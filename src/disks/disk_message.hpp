@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "opened_stores.hpp"
+#include "protocol/codec.hpp"
 #include "skel/storage/file_system.hpp"
 #include "transport/packet.hpp"
 
@@ -33,6 +34,7 @@ enum class disk_call : std::uint8_t {
   claim,
   close_all
 };
+constexpr disk_call last_of(disk_call) { return disk_call::close_all; }
 
 struct disk_request {
   disk_call what = disk_call::close;
@@ -56,12 +58,14 @@ struct disk_answer {
 [[nodiscard]] transport::packet encode_use(bool begins);
 /// What ranks tell each other of the stores that a job has opened, over all of its attempts.
 enum class store_note : std::uint8_t { opened, question, end_of_answer };
+constexpr store_note last_of(store_note) { return store_note::end_of_answer; }
 [[nodiscard]] transport::packet encode(store_note what);
 [[nodiscard]] transport::packet encode(opened_store const& s);
 [[nodiscard]] store_note note_of(std::span<std::byte const> body);
 [[nodiscard]] opened_store decode_opened_store(std::span<std::byte const> body);
 
 enum class disk_message : std::uint8_t { request, answer, begins, ends };
+constexpr disk_message last_of(disk_message) { return disk_message::ends; }
 [[nodiscard]] disk_message kind_of(std::span<std::byte const> body);
 [[nodiscard]] std::pair<std::uint64_t, disk_request> decode_request(std::span<std::byte const> body);
 [[nodiscard]] std::pair<std::uint64_t, disk_answer> decode_answer(transport::packet body);
@@ -72,13 +76,19 @@ struct opened_file {
   std::uint64_t size = 0;
   std::vector<std::byte> head{}, tail{};
 };
-[[nodiscard]] std::vector<std::byte> encode(opened_file const& f);
-[[nodiscard]] opened_file decode_opened(std::span<std::byte const> bytes);
 
-[[nodiscard]] std::vector<std::byte> encode(storage::disk_use const& u);
-[[nodiscard]] storage::disk_use decode_use(std::span<std::byte const> bytes);
-
-[[nodiscard]] std::vector<std::byte> encode(std::vector<std::string> const& texts);
-[[nodiscard]] std::vector<std::string> decode_texts(std::span<std::byte const> bytes);
+/// The content of an answer: an opened_file, storage::disk_use or list of texts.
+template <class T>
+[[nodiscard]] std::vector<std::byte> content_of(T const& what) {
+  std::vector<std::byte> out;
+  role::codec::put(what, out);
+  return out;
+}
+template <class T>
+[[nodiscard]] T read_content(std::span<std::byte const> bytes) {
+  T what;
+  role::codec::get(what, bytes);
+  return what;
+}
 
 }  // namespace skel::detail

@@ -71,9 +71,9 @@ std::vector<storage::disk_use> rank_files::use_of(std::vector<std::string> const
   for (std::size_t i = 0; i < directories.size(); ++i) try {
       auto const p = find(directories[i]);
       if (here(p))
-        uses[i] = decode_use(service_.perform(question(p)).content.bytes());
+        uses[i] = read_content<storage::disk_use>(service_.perform(question(p)).content.bytes());
       else if (asked[i] != 0)
-        uses[i] = decode_use(wait_for(service_, asked[i], p.disk->host).content.bytes());
+        uses[i] = read_content<storage::disk_use>(wait_for(service_, asked[i], p.disk->host).content.bytes());
       if (!p.disk) uses[i].load.reset();  // its host is not known
     } catch (error const&) {              // NOLINT(bugprone-empty-catch): lost
     }
@@ -123,7 +123,7 @@ std::vector<std::string> rank_files::list(std::string const& directory) {
     int const by = server_of(*p.disk);
     try {
       auto const t = service_.ask(by, {.what = disk_call::list, .path = p.path});
-      return decode_texts(wait_for(service_, t, p.disk->host).content.bytes());
+      return read_content<std::vector<std::string>>(wait_for(service_, t, p.disk->host).content.bytes());
     } catch (error const&) {
       if (!service_.lost(by)) throw;  // otherwise another rank of that host answers, if there is one
     }
@@ -145,7 +145,8 @@ std::shared_ptr<void const> rank_files::claim(std::string const& directory, std:
     refusal = ask(p, {.what = disk_call::claim, .path = p.path, .to = lost_owner}).content;
   } catch (error const&) {  // NOLINT(bugprone-empty-catch): lost
   }
-  if (!refusal.empty()) throw usage_error(p.disk->host + ":" + decode_texts(refusal.bytes()).at(0));
+  if (!refusal.empty())
+    throw usage_error(p.disk->host + ":" + read_content<std::vector<std::string>>(refusal.bytes()).at(0));
   return {};
 }
 
@@ -177,7 +178,7 @@ std::vector<rank_disk> rank_files::add(std::string const& pattern, std::optional
   for (int r = first; r < end; ++r) try {
       auto const t = asked[static_cast<std::size_t>(r - first)];
       auto const a = t != 0 ? service_.wait(t) : service_.perform(question);
-      auto const says = decode_texts(a.content.bytes());
+      auto const says = read_content<std::vector<std::string>>(a.content.bytes());
       auto const same = std::ranges::find_if(
           found, [&](auto const& d) { return d.host == says.at(0) && d.directory == says.at(1); });
       if (same != found.end())

@@ -41,7 +41,7 @@ remote_file::remote_file(disk_service& disks, remote_path where, mode how)
   auto const a =
       call({.what = how == mode::create ? disk_call::create : disk_call::open, .path = where_.path});
   if (how == mode::create) return;
-  auto o = decode_opened(a.content.bytes());
+  auto o = read_content<opened_file>(a.content.bytes());
   size_ = o.size;
   tail_.offset = size_ - o.tail.size();
   head_.content = transport::packet::received(std::move(o.head));

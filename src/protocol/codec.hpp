@@ -43,6 +43,12 @@ void put(T x, std::vector<std::byte>& out) {
 }
 inline void put(std::string const& text, std::vector<std::byte>& out) { bytes::put_text(out, text); }
 inline void put(outcome const& o, std::vector<std::byte>& out) { encode(o, out); }
+inline void put(std::span<std::byte const> block, std::vector<std::byte>& out) {
+  bytes::put_block(out, block);
+}
+inline void put(std::vector<std::byte> const& block, std::vector<std::byte>& out) {
+  bytes::put_block(out, block);
+}
 // Many values are 0, and in many others the low bits are: these bits come last.
 inline void put(double x, std::vector<std::byte>& out) {
   bytes::put_varint(out, __builtin_bswap64(std::bit_cast<std::uint64_t>(x)));
@@ -75,7 +81,11 @@ void get(T& x, std::span<std::byte const>& in) {
     if (value > 1) throw protocol_error("message holds a number out of range");
     x = value == 1;
   } else if constexpr (std::is_enum_v<T>) {
-    static_assert(!std::is_enum_v<T>, "read it as a number and check it");
+    static_assert(
+        requires { last_of(T{}); }, "last_of() must name its last value");
+    if (value > static_cast<std::uint64_t>(last_of(T{})))
+      throw protocol_error("message holds a number out of range");
+    x = static_cast<T>(value);
   } else {
     if (value > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
       throw protocol_error("message holds a number out of range");
@@ -84,6 +94,13 @@ void get(T& x, std::span<std::byte const>& in) {
 }
 inline void get(std::string& text, std::span<std::byte const>& in) { text = bytes::get_text(in); }
 inline void get(outcome& o, std::span<std::byte const>& in) { o = decode_outcome(in); }
+/// Refers to `in`.
+inline void get(std::span<std::byte const>& block, std::span<std::byte const>& in) {
+  block = bytes::get_bytes(in, bytes::get_varint(in));
+}
+inline void get(std::vector<std::byte>& block, std::span<std::byte const>& in) {
+  block = bytes::get_block(in);
+}
 inline void get(double& x, std::span<std::byte const>& in) {
   x = std::bit_cast<double>(__builtin_bswap64(bytes::get_varint(in)));
   if (!std::isfinite(x) || x < 0)

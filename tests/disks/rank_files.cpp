@@ -510,12 +510,12 @@ TEST_CASE("malformed requests are refused") {
   CHECK(decode_answer(front_of_answer(answer.size())).second.error == "no");
   CHECK(std::ranges::equal(decode_answer(front_of_answer(answer.size())).second.content.bytes(),
                            some_bytes(3)));
-  auto const use = encode(skel::storage::disk_use{1.5, 300});
-  CHECK(decode_use(use).load == 1.5);
-  CHECK(decode_use(use).free == 300);
+  auto const use = content_of(skel::storage::disk_use{1.5, 300});
+  CHECK(read_content<skel::storage::disk_use>(use).load == 1.5);
+  CHECK(read_content<skel::storage::disk_use>(use).free == 300);
   for (std::size_t n = 0; n < use.size(); ++n)
-    CHECK_THROWS_AS(decode_use(std::span(use).first(n)), skel::protocol_error);
+    CHECK_THROWS_AS(read_content<skel::storage::disk_use>(std::span(use).first(n)), skel::protocol_error);
   CHECK_THROWS_AS(kind_of({}), skel::protocol_error);
   CHECK_THROWS_AS(kind_of(std::array{std::byte{5}}), skel::protocol_error);
-  CHECK_THROWS_AS(decode_texts(std::array{std::byte{5}}), skel::protocol_error);
+  CHECK_THROWS_AS(read_content<std::vector<std::string>>(std::array{std::byte{5}}), skel::protocol_error);
 }

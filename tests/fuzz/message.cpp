@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   fuzz::expect_error_or_result([&] { (void)detail::kind_of(bytes); });
   fuzz::expect_error_or_result([&] { (void)detail::decode_request(bytes); });
   fuzz::expect_error_or_result([&] { (void)detail::decode_answer(bytes); });
-  fuzz::expect_error_or_result([&] { (void)detail::decode_opened(bytes); });
-  fuzz::expect_error_or_result([&] { (void)detail::decode_texts(bytes); });
+  fuzz::expect_error_or_result([&] { (void)detail::read_content<detail::opened_file>(bytes); });
+  fuzz::expect_error_or_result([&] { (void)detail::read_content<std::vector<text>>(bytes); });
   return 0;
 }

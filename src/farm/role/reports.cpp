@@ -13,7 +13,7 @@ constexpr unsigned results_wait_ticks = 2;
 constexpr double remembered_tasks = 64;
 
 // Number of threads, but for those of queued tasks.
-std::uint64_t idle(int threads, held_tasks const& held) {
+std::uint64_t idle_threads(int threads, held_tasks const& held) {
   auto const busy = held.running().size() + held.queued();
   auto const all = static_cast<std::uint64_t>(threads);
   return all - std::min<std::uint64_t>(all, busy);
@@ -50,7 +50,7 @@ bool farm_reports::tick(held_tasks& held, farm_actions& out) {
 // --- requests
 
 std::uint64_t farm_reports::wanted(held_tasks const& held) const {
-  if (config_.fresh) return std::max<std::uint64_t>(1, idle(config_.threads, held));
+  if (config_.fresh) return std::max<std::uint64_t>(1, idle_threads(config_.threads, held));
   // A given threshold is taken literally: one task beyond it. The default covers two round trips.
   if (!config_.early) return static_cast<std::uint64_t>(config_.threads);
   std::uint64_t const window = config_.threshold ? *config_.threshold + 1 : 2 * reach_;
@@ -65,7 +65,8 @@ void farm_reports::retire(bool does) {
 bool farm_reports::may_ask(held_tasks const& held) const {
   auto const& running = held.running();
   if (retires_) return false;
-  if (config_.fresh) return !asked_ && !closed_ && config_.computes && idle(config_.threads, held) > 0;
+  if (config_.fresh)
+    return !asked_ && !closed_ && config_.computes && idle_threads(config_.threads, held) > 0;
   if (asked_ || closed_ || !config_.computes || held.queued() > config_.threshold.value_or(reach_) ||
       (!config_.early && !(held.queued() == 0 && running.empty())))
     return false;
