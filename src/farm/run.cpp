@@ -348,6 +348,7 @@ result_batch farm_run::unpack(int from, message& m, std::span<std::byte const> b
                    batch.ranges = r.ranges;
                    whole.drop_front(whole.size() - body.size());
                    batch.packed = std::move(whole);
+                   if (is_root()) keep(batch.ranges, batch.packed.bytes());
                    if (rank_check_ && thrown_by([&] { rank_check_->keep(from, batch); })) rank_check_.reset();
                  },
                  [&](role::farm::stock const& s) {

@@ -72,7 +72,8 @@ class job {
  public:
   std::vector<int> codes;
   std::optional<std::uint64_t> remember{};
-  int spares = 0;  // the last ranks
+  int spares = 0;         // the last ranks
+  double patience = 0.5;  // seconds; long where no rank is lost by its silence, since machines are busy
   unsigned compute_threads = 1;
   std::atomic<int> retired{0};   // ranks that have left before the end
   std::optional<int> watcher{};  // the only rank that notices ends, on another host
@@ -92,7 +93,6 @@ class job {
         return news;
       };
     };
-    static constexpr double patience = 0.5;
     auto const wires = std::make_shared<skel::detail::job_wires>(
         std::make_unique<hub::transport>(net_, r), patience, restarts_,
         skel::detail::ended_processes(ended(certain_ && !watcher), ended(watcher == r)), spares);

@@ -104,6 +104,7 @@ TEST_CASE("a rank retires from a farm: it hands back its tasks, and none runs tw
     for (int const ranks : {2, 3, 5}) {
       CAPTURE(to_string(how), ranks);
       job j(ranks);
+      j.patience = 10;
       counts c;
       at_end end;
       run({.ranks = ranks, .leavers = {ranks - 1}, .how = how}, c, end, j);
@@ -123,6 +124,7 @@ TEST_CASE("the root retires: the others begin again, and only what it has run it
     for (int const ranks : {2, 3, 5}) {
       CAPTURE(serves, ranks);
       job j(ranks);
+      j.patience = 10;
       counts c;
       at_end end;
       setting s{.ranks = ranks, .leavers = {0}};
@@ -147,6 +149,7 @@ TEST_CASE("the root retires: the others begin again, and only what it has run it
 TEST_CASE("all ranks are asked to retire: the last one stays, and has all results") {
   for (bool const restarts : {true, false}) {
     job j(4, restarts);
+    j.patience = 10;
     counts c;
     at_end end;
     run({.leavers = {0, 1, 2, 3}}, c, end, j);
@@ -159,6 +162,7 @@ TEST_CASE("all ranks are asked to retire: the last one stays, and has all result
 TEST_CASE("ranks retire from a farm whose results are merged, ordered or few") {
   for (int const ranks : {2, 4}) {
     job j(ranks);
+    j.patience = 10;
     std::atomic<int> runs{0};
     std::atomic<std::uint64_t> sum{0}, ordered{0};
     j.run([&](skel::context& ctx, int) {
@@ -225,6 +229,7 @@ TEST_CASE("ranks retire in the middle of a ring_steal: no task runs twice") {
       for (auto const take : {skel::schedule::steal_size::half, skel::schedule::steal_size::one}) {
         CAPTURE(leavers, threads, take);
         job j(leavers.size() == 1 ? 2 : 4);
+        j.patience = 10;
         j.compute_threads = threads;
         tree::what_ran ran;
         std::uint64_t sum = 0;
@@ -252,9 +257,11 @@ TEST_CASE("ranks retire from a farm on teams: no task runs twice, and the root k
       bool const saves = leaver == 0;
       test::store_of_three const where;
       job j(4);
+      j.patience = 10;
       std::array<std::atomic<int>, 60> runs{};
       std::atomic<std::uint64_t> heard{0}, total{0};
       std::atomic<int> lost{0}, after{0};
+      std::atomic<bool> asked{false};
       j.run([&](skel::context& ctx, int rank) {
         std::uint64_t sum = 0;
         std::jthread asks;
@@ -263,6 +270,7 @@ TEST_CASE("ranks retire from a farm on teams: no task runs twice, and the root k
             while (heard < 10 && !stop.stop_requested())
               std::this_thread::sleep_for(std::chrono::milliseconds(1));
             ctx.retire();
+            asked = true;
           });
         skel::farm_options options{.task = {.team_size = size}};
         if (saves) options.checkpoint = where.options(false);
@@ -270,7 +278,9 @@ TEST_CASE("ranks retire from a farm on teams: no task runs twice, and the root k
         auto const f = [&](skel::context& team, std::uint64_t i) {
           if (team.is_root()) ++runs[i];
           if (heard >= 55 && rank == leaver) ++after;
-          std::this_thread::sleep_for(std::chrono::milliseconds(4));
+          for (int k = 0; k < 5000 && i >= 30 && !asked; ++k)
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+          std::this_thread::sleep_for(std::chrono::milliseconds(i >= 40 && j.retired == 0 ? 30 : 4));
           return skel::broadcast(team, skel::on_root([&] { return value_of(i); })).value.value_or(0);
         };
         auto const [report] = skel::farm(
@@ -299,6 +309,7 @@ TEST_CASE("a rank retires from a group that it does not lead: no piece is proces
       what.processed = &processed;
       groups::written out;
       job j(4);
+      j.patience = 10;
       j.run([&](skel::context& ctx, int rank) {
         std::jthread asks;
         if (rank == leaver)
@@ -322,6 +333,7 @@ TEST_CASE("a rank retires from a group that it does not lead: no piece is proces
 
 TEST_CASE("a rank retires between two calls, and from a call that must end first") {
   job j(4);
+  j.patience = 10;
   std::atomic<std::uint64_t> leaves{0}, second{0};
   std::atomic<int> lost{0};
   std::atomic<bool> after{false};

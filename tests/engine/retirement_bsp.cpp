@@ -75,6 +75,7 @@ void check_leavers() {
     for (auto const& leavers : std::vector<std::vector<int>>{{2}, {3}, {1, 2}, {0}}) {
       CAPTURE(in_memory, leavers);
       job j(4);
+      j.patience = 10;
       auto const end = run<Circle>({.leavers = leavers, .in_memory = in_memory}, j);
       CHECK(end.cells == bsp_test::expected());
       CHECK(j.retired == static_cast<int>(leavers.size()));
@@ -97,6 +98,8 @@ TEST_CASE("ranks retire from supersteps with neighbours, which hardly run again"
 TEST_CASE(
     "without a checkpoint, or if others cannot take over its state, a rank retires after the supersteps") {
   job j(4), k(4);
+  j.patience = k.patience = 10;
+  j.patience = 10;
   auto const unsaved = run<bsp_test::splitting_circle>({.leavers = {2}, .saves = false}, j);
   CHECK(unsaved.cells == bsp_test::expected());
   CHECK(unsaved.repeated == 0);  // it has stayed until its part was gathered

@@ -82,6 +82,7 @@ TEST_CASE("a rank of a farm dies: a spare one stands in, and little runs again")
     for (int const ranks : {2, 4}) {
       CAPTURE(to_string(how), ranks);
       job j(ranks + 1);
+      j.patience = 10;
       j.spares = 1;
       record r;
       run_farm(j, r, ranks - 1, event::dies, 150, how);
@@ -102,6 +103,7 @@ TEST_CASE("the root dies, and a spare rank joins the others") {
   for (bool const works : {true, false}) {
     CAPTURE(works);
     job j(5);
+    j.patience = 10;
     j.spares = 2;
     record r;
     run_farm(j, r, 0, event::dies, 150, skel::schedule::adaptive{}.policy(), works);
@@ -117,6 +119,7 @@ TEST_CASE("a rank retires: a spare one stands in, and no task runs twice") {
   for (int const leaver : {2, 0}) {
     CAPTURE(leaver);
     job j(4);
+    j.patience = 10;
     j.spares = 1;
     record r;
     run_farm(j, r, leaver, event::retires);
@@ -132,6 +135,7 @@ TEST_CASE("two ranks are lost at once, or one after the other, the spare one too
   for (int const spares : {1, 2}) {
     CAPTURE(spares);
     job j(4 + spares);
+    j.patience = 10;
     j.spares = spares;
     std::atomic<std::uint64_t> total{0}, heard{0};
     std::atomic<int> size{0};
@@ -164,6 +168,7 @@ TEST_CASE("ranks that were not needed end with the job, and with its code") {
     for (bool const dead_spare : {false, true}) {
       CAPTURE(code, dead_spare);
       job j(5);
+      j.patience = 10;
       j.spares = 2;
       if (dead_spare) j.kill(4);
       j.run([&](skel::context& ctx, int) {
@@ -183,6 +188,7 @@ TEST_CASE("bsp keeps its size: a spare rank stands in, from the last checkpoint 
       CAPTURE(saves, dies);
       test::store_of_three const where;
       job j(5);
+      j.patience = 10;
       j.spares = 1;
       std::vector<std::uint64_t> cells;
       std::atomic<int> size{0}, attempt{0};
@@ -206,6 +212,7 @@ TEST_CASE("bsp keeps its size: a spare rank stands in, from the last checkpoint 
 
 TEST_CASE("teams keep their number: a spare rank stands in") {
   job j(5);
+  j.patience = 10;
   j.spares = 1;
   std::atomic<std::uint64_t> total{0}, heard{0};
   std::atomic<int> size{0};
@@ -247,6 +254,7 @@ struct tree {
 
 TEST_CASE("a call that would do too much again ends first, and does not run again") {
   job j(4);
+  j.patience = 10;
   j.spares = 1;
   std::atomic<int> ran{0}, size{0}, attempt{0};
   std::atomic<std::uint64_t> stolen{0}, farmed{0};
@@ -270,6 +278,7 @@ TEST_CASE("a call that would do too much again ends first, and does not run agai
 
 TEST_CASE("results that no rank remembers are not computed again for a spare rank") {
   job j(4);
+  j.patience = 10;
   j.spares = 1;
   j.remember = 0;
   std::atomic<int> ran{0}, attempt{0};
