@@ -105,4 +105,5 @@ TEST_CASE("PMI-1: an abort ends the program with its code, and never with 0") {
   program p(1);
   p.ask(0, "mcmd=spawn\n");
   CHECK(p.states().aborted == 1);
+  CHECK(p.server().refused() == "mcmd=spawn");
 }

@@ -61,6 +61,12 @@ echo $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE, $SKEL_TASK
 LIST
 same "numbers" "0 of 2, 0 1 of 2, 0" \
   "$("$mpiexec" -n 2 --oversubscribe "$program" --quiet --plain --ranks-per-task 2 list | sort | xargs)"
+if taskset -c 1 true 2>/dev/null; then # each process on the core of a rank
+  echo 'taskset -pc $$ | sed "s/.*: //"' >list
+  # shellcheck disable=SC2016 # expanded on each rank
+  same "cores" "0 1" "$("$mpiexec" -n 2 --oversubscribe sh -c 'exec taskset -c ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} "$@"' sh \
+    "$program" --quiet --plain --ranks-per-task 2 list | sort | xargs)"
+fi
 echo "$program --ranks-per-task 2 --quiet inner" >list
 echo "$task sum" >inner
 same "a program of skel" "0: 0: 2 ranks, 2 here, sum 3" \

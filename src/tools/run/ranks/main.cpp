@@ -172,6 +172,9 @@ int processes::wait() {
     reap();
     if (clock_type::now() >= kill_at_) kill_all();
   }
+  if (!pmi_.refused().empty())
+    std::fprintf(stderr, "skel-run: the MPI program asks for what skel-run does not do: %s\n",
+                 pmi_.refused().c_str());
   return failure_.value_or(0);
 }
 

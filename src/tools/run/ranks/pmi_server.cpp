@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -110,8 +109,7 @@ void pmi_server::answer(unsigned rank, std::string_view line) {
   } else if (command == "abort") {
     states_.abort(program::to_number<int>(value_of(line, "exitcode")).value_or(1));
   } else {
-    std::fprintf(stderr, "skel-run: process %u of the MPI program asks for what skel-run does not do: %.*s\n",
-                 rank, static_cast<int>(line.size()), line.data());
+    refused_ = line;
     states_.abort(1);
   }
 }

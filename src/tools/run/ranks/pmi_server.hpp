@@ -32,6 +32,8 @@ class pmi_server {
   [[nodiscard]] std::vector<pollfd> waits() const;
   /// Answers what a process has sent.
   void serve(unsigned rank);
+  /// A request that this server does not know, for which the program is aborted; or empty.
+  [[nodiscard]] std::string const& refused() const { return refused_; }
 
  private:
   struct process {
@@ -46,6 +48,7 @@ class pmi_server {
   process_states& states_;
   std::vector<process> processes_;
   std::map<std::string, std::string, std::less<>> values_;  // what processes have put
+  std::string refused_;
 };
 
 }  // namespace skel::commands
