@@ -48,7 +48,8 @@ losses = sorted(loss["rank"] for loss in report.get("losses", []))
 spare_alone = sys.argv[3] == "3"
 assert losses == ([] if spare_alone else sorted(map(int, sys.argv[3].split(",")))), losses
 assert report["spares"] == (2 if sys.argv[3:5] == ["1,2", "3"] else 1), report
-assert report["ranks"] - len(report.get("lost_ranks", [])) == int(sys.argv[4]), report
+gone = len(report["lost_ranks"]) + len(report.get("lost_before", []))
+assert report["ranks"] - gone == int(sys.argv[4]), report
 PYTHON
   [ "$victims" = 3 ] || grep -q 'in for lost ones\|in place of lost ones' log || fail "$victims: found $(cat log)"
 done <<'END'
