@@ -81,7 +81,7 @@ void add_numbers(std::vector<std::string>& to, std::size_t rank, std::size_t siz
     to.push_back("OMPI_COMM_WORLD_" + std::string(name) + "=" + std::to_string(size));
 }
 
-// A descriptor that tells of signals. They are blocked, also in the threads of a server that is made later.
+// A descriptor that reports signals. They are blocked, also in the threads of a server that is made later.
 int signals_of_this() {
   sigset_t awaited;
   ::sigemptyset(&awaited);
@@ -104,7 +104,7 @@ class processes {
   void start(unsigned rank, std::string const& folder, std::string const& line);
   void reap();
   void await_event();
-  void fail(int status, bool told);
+  void fail(int status, bool sent);
   void kill_all();
   [[nodiscard]] bool all_ended() const;
 
@@ -203,12 +203,12 @@ void processes::reap() {
   }
 }
 
-// `told`: the process group has had its SIGTERM.
-void processes::fail(int status, bool told) {
+// `sent`: the process group has received a SIGTERM.
+void processes::fail(int status, bool sent) {
   if (failure_) return;
   failure_ = status;
   kill_at_ = clock_type::now() + grace;
-  if (!told) ::kill(0, SIGTERM);  // comes here as well, where it changes nothing
+  if (!sent) ::kill(0, SIGTERM);  // comes here as well, where it changes nothing
 }
 
 // When this process ends, skel-run does the same with the rest of the process group.

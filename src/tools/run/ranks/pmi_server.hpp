@@ -28,7 +28,7 @@ class pmi_server {
   [[nodiscard]] int descriptor(unsigned rank) const { return processes_[rank].theirs; }
   /// The process has been started.
   void started(unsigned rank);
-  /// Where to wait for requests: one entry for each rank.
+  /// For poll(): one entry for each rank.
   [[nodiscard]] std::vector<pollfd> waits() const;
   /// Answers what a process has sent.
   void serve(unsigned rank);
@@ -47,7 +47,7 @@ class pmi_server {
 
   process_states& states_;
   std::vector<process> processes_;
-  std::map<std::string, std::string, std::less<>> values_;  // what processes have put
+  std::map<std::string, std::string, std::less<>> values_;  // put by processes
   std::string refused_;
 };
 

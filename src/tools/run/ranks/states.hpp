@@ -1,4 +1,4 @@
-// What the processes of an MPI program have told their process manager.
+// The states that the processes of an MPI program report to their process manager.
 #pragma once
 
 #include <atomic>
