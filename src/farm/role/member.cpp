@@ -167,7 +167,8 @@ void farm_member::answer(rank_id /*from*/, farm::nothing const& /*m*/, farm_acti
 
 void farm_member::answer(rank_id /*from*/, farm::dismissed const& /*m*/, farm_actions& /*out*/) {
   dismissed_ = true;
-  reports_.dismissed();
+  reports_.answered();
+  reports_.untold().clear();
   held_.clear();
 }
 

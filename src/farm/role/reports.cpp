@@ -32,11 +32,6 @@ void farm_reports::hello(farm_actions& out) const {
       config_.call_hash, static_cast<std::uint64_t>(config_.computes ? config_.threads : 0), config_.power}});
 }
 
-void farm_reports::dismissed() {
-  asked_ = false;
-  untold_.clear();
-}
-
 bool farm_reports::tick(held_tasks& held, farm_actions& out) {
   auto const patience = config_.results.concentrated ? config_.wait.ticks
                         : config_.wait.seconds > 0   ? results_wait_ticks

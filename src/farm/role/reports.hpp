@@ -60,8 +60,6 @@ class farm_reports {
   void hello(farm_actions& out) const;
   /// The root has sent something, or this rank searches elsewhere: patience begins again.
   void heard() { ticks_ = 0; }
-  /// The root does not believe this rank's results.
-  void dismissed();
   /// Counts a tick: sends results that have waited for long. Returns true if messages that were not answered
   /// should be repeated.
   [[nodiscard]] bool tick(held_tasks& held, farm_actions& out);
