@@ -1,12 +1,11 @@
 #include "skel/storage/code.hpp"
 
-#include <stdexcept>
 #include <utility>
 
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
-#include "storage/linear_map.hpp"
+#include "storage/cauchy.hpp"
 
 namespace skel::storage {
 
@@ -104,34 +103,16 @@ std::string code::to_string() const {
   return text;
 }
 
-matrix parity_of(code const& c) {
-  if (c.family_ == code::family::dispersal) return parity_matrix(c.how_, c.data_, c.parity_);
-  matrix ones(c.parity_, c.data_);
-  for (std::size_t i = 0; i < c.parity_; ++i)
-    for (std::size_t j = 0; j < c.data_; ++j) ones.at(i, j) = 1;
-  return ones;
-}
-
-linear_map encoder(code const& c) { return linear_map(parity_of(c)); }
-
-linear_map recovery(code const& c, std::span<std::size_t const> available,
-                    std::span<std::size_t const> wanted) {
-  auto const data = c.data_shards();
-  auto const below = parity_of(c);
-  auto const rows_of = [&](std::span<std::size_t const> numbers) {
-    matrix rows(numbers.size(), data);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (numbers[i] >= c.shards()) throw std::invalid_argument("code: shard number out of range");
-      for (std::size_t j = 0; j < data; ++j)
-        rows.at(i, j) = numbers[i] < data ? element{numbers[i] == j} : below.at(numbers[i] - data, j);
-    }
-    return rows;
-  };
-  if (available.size() != data)
-    throw std::invalid_argument("code: recovery needs as many shards as there are data shards");
-  auto const back = inverse(rows_of(available));
-  if (!back) throw std::invalid_argument("code: recovery needs different shards");
-  return linear_map(rows_of(wanted) * *back);
+point_rule rule_of(code const& c) {
+  switch (c.family_) {
+    case code::family::replicate:
+      return {construction::vandermonde, 0};
+    case code::family::parity:  // with these multipliers the sum of all shards is 0
+      return {construction::vandermonde, c.shards()};
+    case code::family::dispersal:
+      break;
+  }
+  return {c.how_, c.how_ == construction::cauchy ? c.data_ : 0};
 }
 
 }  // namespace skel::storage

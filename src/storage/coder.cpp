@@ -5,27 +5,65 @@
 #include <map>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
+#include "storage/cauchy.hpp"
 #include "storage/linear_map.hpp"
+#include "storage/transform.hpp"
 
 namespace skel::storage {
 
-// The matrices of a code, compiled for the kernel: for encoding, and for recovery from the losses
-// seen so far.
+// The maps of a code: for encoding, and for recovery from the losses seen so far.
 struct coder::maps {
+  // By a matrix or, where that takes fewer steps, by transforms. The bytes are the same.
+  class shard_map {
+   public:
+    explicit shard_map(cauchy_form const& form) : how_(choose(form)) {}
+    void apply(std::span<std::byte const* const> sources, std::span<std::byte* const> outputs,
+               std::size_t size, kernel with) const {
+      std::visit([&](auto const& map) { map.apply(sources, outputs, size, with); }, how_);
+    }
+
+   private:
+    using choice = std::variant<linear_map, transform>;
+    static choice choose(cauchy_form const& form) {
+      if (auto const log = transform::worthwhile(form)) return transform(form, *log);
+      return linear_map(form.cells());
+    }
+    choice how_;
+  };
   struct losses {
     std::vector<bool> present, wanted;
     friend auto operator<=>(losses const&, losses const&) = default;
+
+    [[nodiscard]] bool fit(std::span<std::byte* const> shards, std::vector<bool> const& these) const {
+      if (these != present) return false;
+      for (std::size_t i = 0; i < shards.size(); ++i)
+        if (wanted[i] != (shards[i] != nullptr && !these[i])) return false;
+      return true;
+    }
   };
   struct plan {
     std::vector<std::size_t> sources, outputs;
-    linear_map map;
+    shard_map map;
   };
+  using remembered = std::map<losses, plan>;
 
-  explicit maps(storage::code const& which) : encode(encoder(which)) {}
+  explicit maps(storage::code const& which) : parity(encoding_form(which)), encode(parity) {}
 
-  plan const& plan_for(storage::code const& c, losses what) {
-    if (auto const known = plans.find(what); known != plans.end()) return known->second;
+  // The plan for these losses. Many stripes in a row have the same, so the last one is tried first.
+  plan const& plan_for(storage::code const& c, std::span<std::byte* const> shards,
+                       std::vector<bool> const& present) {
+    if (last != nullptr && last->first.fit(shards, present)) return last->second;
+    losses what{present, std::vector<bool>(present.size())};
+    for (std::size_t i = 0; i < shards.size(); ++i) what.wanted[i] = shards[i] != nullptr && !present[i];
+    auto known = plans.find(what);
+    if (known == plans.end()) known = make_plan(c, std::move(what));
+    last = &*known;
+    return last->second;
+  }
+
+  remembered::iterator make_plan(storage::code const& c, losses what) {
     constexpr std::size_t most_remembered = 64;  // random bad blocks may form a new pattern in each stripe
     if (plans.size() == most_remembered) plans.clear();
     std::vector<std::size_t> sources, outputs;
@@ -33,13 +71,14 @@ struct coder::maps {
       if (what.present[i] && sources.size() < c.data_shards()) sources.push_back(i);
       if (what.wanted[i]) outputs.push_back(i);
     }
-    auto map = recovery(c, sources, outputs);
-    return plans.emplace(std::move(what), plan{std::move(sources), std::move(outputs), std::move(map)})
-        .first->second;
+    shard_map map(recovery_form(c, sources, outputs));
+    return plans.emplace(std::move(what), plan{std::move(sources), std::move(outputs), std::move(map)}).first;
   }
 
-  linear_map encode;
-  std::map<losses, plan> plans;
+  cauchy_form parity;
+  shard_map encode;
+  remembered plans;
+  remembered::value_type const* last = nullptr;
 };
 
 coder::coder(storage::code which, kernel with)
@@ -58,19 +97,14 @@ bool coder::rebuild(std::span<std::byte* const> shards, std::vector<bool> const&
     throw std::invalid_argument("coder: expected one pointer and one presence flag per shard");
   auto const there = static_cast<std::size_t>(std::ranges::count(present, true));
   if (there < code_.data_shards()) return false;
-  maps::losses what{present, std::vector<bool>(present.size())};
-  bool any = false;
-  for (std::size_t i = 0; i < shards.size(); ++i)
-    if (!present[i] && shards[i] != nullptr) what.wanted[i] = any = true;
-  if (!any) return true;
-  auto const& p = maps_->plan_for(code_, std::move(what));
-  std::vector<std::byte const*> sources;
-  std::vector<std::byte*> outputs;
-  sources.reserve(p.sources.size());
-  outputs.reserve(p.outputs.size());
-  for (auto const i : p.sources) sources.push_back(shards[i]);
-  for (auto const i : p.outputs) outputs.push_back(shards[i]);
-  p.map.apply(sources, outputs, size, kernel_);
+  auto const& p = maps_->plan_for(code_, shards, present);
+  if (p.outputs.empty()) return true;
+  std::array<std::byte const*, 256> sources;
+  std::array<std::byte*, 256> outputs;
+  for (std::size_t i = 0; i < p.sources.size(); ++i) sources[i] = shards[p.sources[i]];
+  for (std::size_t i = 0; i < p.outputs.size(); ++i) outputs[i] = shards[p.outputs[i]];
+  p.map.apply(std::span(sources).first(p.sources.size()), std::span(outputs).first(p.outputs.size()), size,
+              kernel_);
   return true;
 }
 
@@ -78,11 +112,12 @@ void coder::update(std::size_t shard, std::byte const* before, std::byte const* 
                    std::span<std::byte* const> parity, std::size_t size) const {
   constexpr std::size_t strip = 4096;
   std::array<std::byte, strip> difference;
+  linear_map const column(maps_->parity.column(shard));
   std::vector<std::byte*> outputs(parity.begin(), parity.end());
   for (std::size_t at = 0; at < size; at += strip) {
     auto const part = std::min(strip, size - at);
     for (std::size_t i = 0; i < part; ++i) difference[i] = before[at + i] ^ after[at + i];
-    maps_->encode.add_column(shard, difference.data(), outputs, part, kernel_);
+    column.add_column(0, difference.data(), outputs, part, kernel_);
     for (auto& output : outputs) output += part;
   }
 }

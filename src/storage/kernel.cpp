@@ -6,6 +6,7 @@
 #include "base/format.hpp"
 #include "skel/error.hpp"
 #include "storage/product.hpp"
+#include "storage/transform.hpp"
 
 namespace skel::storage {
 
@@ -14,25 +15,28 @@ namespace {
 struct known_kernel {
   kernel which;
   std::string_view name;
-  product_function function;
+  product_function product;
+  transform_function transform;
   bool (*runs_here)();
 };
 
 [[maybe_unused]] bool always() { return true; }
 
 constexpr known_kernel built_in[] = {
-    {kernel::table, "table", product_table, always},
+    {kernel::table, "table", product_table, transform_table, always},
 #if SKEL_VECTOR_GF && defined(__x86_64__)
-    {kernel::ssse3, "ssse3", product_ssse3, [] { return __builtin_cpu_supports("ssse3") != 0; }},
-    {kernel::avx2, "avx2", product_avx2, [] { return __builtin_cpu_supports("avx2") != 0; }},
-    {kernel::avx512, "avx512", product_avx512, [] { return __builtin_cpu_supports("avx512bw") != 0; }},
-    {kernel::avx2_gfni, "avx2-gfni", product_avx2_gfni,
+    {kernel::ssse3, "ssse3", product_ssse3, transform_ssse3,
+     [] { return __builtin_cpu_supports("ssse3") != 0; }},
+    {kernel::avx2, "avx2", product_avx2, transform_avx2, [] { return __builtin_cpu_supports("avx2") != 0; }},
+    {kernel::avx512, "avx512", product_avx512, transform_avx512,
+     [] { return __builtin_cpu_supports("avx512bw") != 0; }},
+    {kernel::avx2_gfni, "avx2-gfni", product_avx2_gfni, transform_avx2_gfni,
      [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("gfni") != 0; }},
-    {kernel::avx512_gfni, "avx512-gfni", product_avx512_gfni,
+    {kernel::avx512_gfni, "avx512-gfni", product_avx512_gfni, transform_avx512_gfni,
      [] { return __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("gfni") != 0; }},
 #endif
 #if SKEL_VECTOR_GF && defined(__aarch64__)
-    {kernel::neon, "neon", product_neon, always},
+    {kernel::neon, "neon", product_neon, transform_neon, always},
 #endif
 };
 
@@ -45,7 +49,13 @@ std::string_view to_string(kernel k) { return kernel_names.at(static_cast<std::s
 
 product_function function_of(kernel k) {
   for (auto const& known : built_in)
-    if (known.which == k && known.runs_here()) return known.function;
+    if (known.which == k && known.runs_here()) return known.product;
+  return nullptr;
+}
+
+transform_function transform_of(kernel k) {
+  for (auto const& known : built_in)
+    if (known.which == k && known.runs_here()) return known.transform;
   return nullptr;
 }
 

@@ -1,10 +1,9 @@
 #include "storage/linear_map.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "base/format.hpp"
-#include "skel/error.hpp"
 #include "storage/autotune.hpp"
 
 namespace skel::storage {
@@ -22,8 +21,8 @@ std::uint64_t bits_of(element cell) {
   return bits;
 }
 
-linear_map::nibble_table nibbles_of(element cell) {
-  linear_map::nibble_table table{};
+nibble_table nibbles_of(element cell) {
+  nibble_table table{};
   for (unsigned i = 0; i < 16; ++i) {
     table[i] = multiply(cell, static_cast<element>(i));
     table[16 + i] = multiply(cell, static_cast<element>(16 * i));
@@ -33,111 +32,41 @@ linear_map::nibble_table nibbles_of(element cell) {
 
 }  // namespace
 
+factor_list::factor_list(std::span<element const> elements) {
+  struct all_factors {
+    std::array<std::uint64_t, 256> bits;
+    std::array<nibble_table, 256> nibbles;
+  };
+  static all_factors const all = [] {
+    all_factors f;
+    for (unsigned cell = 0; cell < 256; ++cell) {
+      f.bits[cell] = bits_of(static_cast<element>(cell));
+      f.nibbles[cell] = nibbles_of(static_cast<element>(cell));
+    }
+    return f;
+  }();
+  bits_.reserve(elements.size());
+  nibbles_.reserve(elements.size());
+  for (auto const e : elements) {
+    bits_.push_back(all.bits[e]);
+    nibbles_.push_back(all.nibbles[e]);
+  }
+}
+
 // --- matrix
 
 matrix::matrix(std::size_t rows, std::size_t columns)
     : rows_(rows), columns_(columns), cells_(rows * columns) {}
 
-matrix matrix::identity(std::size_t size) {
-  matrix m(size, size);
-  for (std::size_t i = 0; i < size; ++i) m.at(i, i) = 1;
-  return m;
-}
-
-matrix operator*(matrix const& a, matrix const& b) {
-  matrix product(a.rows(), b.columns());
-  for (std::size_t i = 0; i < a.rows(); ++i)
-    for (std::size_t k = 0; k < a.columns(); ++k)
-      for (std::size_t j = 0; j < b.columns(); ++j) product.at(i, j) ^= multiply(a.at(i, k), b.at(k, j));
-  return product;
-}
-
-namespace {
-
-void swap_rows(matrix& m, std::size_t a, std::size_t b) {
-  for (std::size_t j = 0; j < m.columns(); ++j) std::swap(m.at(a, j), m.at(b, j));
-}
-
-void scale_row(matrix& m, std::size_t row, element factor) {
-  for (std::size_t j = 0; j < m.columns(); ++j) m.at(row, j) = multiply(m.at(row, j), factor);
-}
-
-void add_row(matrix& m, std::size_t to, std::size_t from, element factor) {
-  for (std::size_t j = 0; j < m.columns(); ++j) m.at(to, j) ^= multiply(m.at(from, j), factor);
-}
-
-}  // namespace
-
-std::optional<matrix> inverse(matrix const& square) {
-  auto const n = square.rows();
-  matrix left = square, right = matrix::identity(n);
-  for (std::size_t column = 0; column < n; ++column) {
-    auto pivot = column;
-    while (pivot < n && left.at(pivot, column) == 0) ++pivot;
-    if (pivot == n) return std::nullopt;
-    if (pivot != column) swap_rows(left, pivot, column), swap_rows(right, pivot, column);
-    auto const factor = inverse(left.at(column, column));
-    scale_row(left, column, factor);
-    scale_row(right, column, factor);
-    for (std::size_t row = 0; row < n; ++row) {
-      auto const rest = left.at(row, column);
-      if (row == column || rest == 0) continue;
-      add_row(left, row, column, rest);
-      add_row(right, row, column, rest);
-    }
-  }
-  return right;
-}
-
-namespace {
-
-// The points 0, 1, 2, 3, … or 0, 1, g, g^2, …
-element point(construction how, std::size_t i) {
-  if (how == construction::vandermonde || i == 0) return static_cast<element>(i);
-  return power(2, static_cast<unsigned>(i - 1));
-}
-
-// Any m rows of V form a Vandermonde matrix of distinct points and are independent. Multiplication
-// by inv(V_top) preserves that and turns the first m rows into the identity.
-matrix reduced_vandermonde(construction how, std::size_t data, std::size_t parity) {
-  matrix top(data, data), below(parity, data);
-  for (std::size_t i = 0; i < data + parity; ++i)
-    for (std::size_t j = 0; j < data; ++j)
-      (i < data ? top.at(i, j) : below.at(i - data, j)) = power(point(how, i), static_cast<unsigned>(j));
-  return below * inverse(top).value();  // NOLINT(bugprone-unchecked-optional-access): invertible, since its
-                                        // points are distinct
-}
-
-matrix cauchy_matrix(std::size_t data, std::size_t parity) {
-  matrix m(parity, data);
-  for (std::size_t i = 0; i < parity; ++i)
-    for (std::size_t j = 0; j < data; ++j) m.at(i, j) = inverse(static_cast<element>((data + i) ^ j));
-  return m;
-}
-
-}  // namespace
-
-matrix parity_matrix(construction how, std::size_t data, std::size_t parity) {
-  constexpr std::size_t most = 256;
-  if (data == 0 || data > most || parity > most - data)
-    throw usage_error(detail::format(
-        "expected at least 1 data shard and at most 256 shards in total, found {} data and {} parity shards",
-        data, parity));
-  return how == construction::cauchy ? cauchy_matrix(data, parity) : reduced_vandermonde(how, data, parity);
-}
-
 // --- linear_map
 
 linear_map::linear_map(matrix m) : cells_(std::move(m)) {
-  bits_.reserve(cells_.rows() * cells_.columns());
-  nibbles_.reserve(bits_.capacity());
+  std::vector<element> by_column;
+  by_column.reserve(cells_.rows() * cells_.columns());
   for (std::size_t j = 0; j < cells_.columns(); ++j)
-    for (std::size_t i = 0; i < cells_.rows(); ++i) {
-      auto const cell = cells_.at(i, j);
-      plain_ = plain_ && cell == 1;
-      bits_.push_back(bits_of(cell));
-      nibbles_.push_back(nibbles_of(cell));
-    }
+    for (std::size_t i = 0; i < cells_.rows(); ++i) by_column.push_back(cells_.at(i, j));
+  plain_ = std::ranges::all_of(by_column, [](element e) { return e == 1; });
+  factors_ = factor_list(by_column);
 }
 
 void linear_map::run(kernel with, std::size_t first_column, std::span<std::byte const* const> sources,
@@ -147,8 +76,8 @@ void linear_map::run(kernel with, std::size_t first_column, std::span<std::byte 
   if (outputs.size() != cells_.rows()) throw std::invalid_argument("linear_map: expected one output per row");
   if (outputs.empty() || size == 0) return;
   auto const first_cell = first_column * cells_.rows();
-  run_product({bits_.data() + first_cell, nibbles_.data() + first_cell, cells_.rows(), sources.size(),
-               sources.data(), outputs.data(), 0, size, add, plain_},
+  run_product({factors_.view().from(first_cell), cells_.rows(), sources.size(), sources.data(),
+               outputs.data(), 0, size, add, plain_},
               with);
 }
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -70,7 +69,6 @@ class matrix {
   matrix() = default;
   /// A matrix of zeros.
   matrix(std::size_t rows, std::size_t columns);
-  [[nodiscard]] static matrix identity(std::size_t size);
 
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
   [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
@@ -89,12 +87,6 @@ class matrix {
   std::vector<element> cells_;
 };
 
-/// The product a b; a must have as many columns as b has rows.
-[[nodiscard]] matrix operator*(matrix const& a, matrix const& b);
-
-/// Inverts by Gauss-Jordan elimination. Returns nothing if the matrix is singular.
-[[nodiscard]] std::optional<matrix> inverse(matrix const& square);
-
 /// The construction of the parity rows. With each of them, any m of the m + k rows of [identity;
 /// parity] are independent for all m + k <= 256. An unreduced Vandermonde matrix below the identity
 /// lacks this property (ISA-L's gf_gen_rs_matrix): with 6 data and 5 parity shards, some losses of
@@ -105,16 +97,33 @@ enum class construction : std::uint8_t {
   zfec,    ///< V inv(V_top), V of the points 0, 1, 2, 4, 8, … (powers of the generator): zfec, Rizzo, fecpp
 };
 
-/// The k x m matrix that maps m data shards to the k parity shards. The first m shards of the code
-/// are the data itself (Malluhi and Johnston 1998). Throws usage_error unless m >= 1 and m + k <=
-/// 256.
-[[nodiscard]] matrix parity_matrix(construction how, std::size_t data, std::size_t parity);
+/// The products of an element with 0, 1, … 15 and with 0, 16, … 240.
+using nibble_table = std::array<element, 32>;
 
-/// The parity matrix of a code.
-[[nodiscard]] matrix parity_of(code const& c);
+/// Elements in the formats that kernels read: as 8 x 8 matrices of bits for GF2P8AFFINEQB, and as tables for
+/// look-ups.
+struct factor_view {
+  std::uint64_t const* bits = nullptr;
+  nibble_table const* nibbles = nullptr;
 
-/// A matrix prepared for application to shards. Construction costs 41 bytes and well below a
-/// microsecond per cell. Application is const and thread-safe.
+  [[nodiscard]] factor_view from(std::size_t first) const { return {bits + first, nibbles + first}; }
+};
+
+class factor_list {
+ public:
+  factor_list() = default;
+  explicit factor_list(std::span<element const> elements);
+
+  /// Null pointers if the list is empty.
+  [[nodiscard]] factor_view view() const { return {bits_.data(), nibbles_.data()}; }
+
+ private:
+  std::vector<std::uint64_t> bits_;
+  std::vector<nibble_table> nibbles_;
+};
+
+/// A matrix prepared for application to shards. Construction costs 41 bytes and a few nanoseconds per cell.
+/// Application is const and thread-safe.
 class linear_map {
  public:
   explicit linear_map(matrix m);
@@ -132,18 +141,13 @@ class linear_map {
   void add_column(std::size_t column, std::byte const* difference, std::span<std::byte* const> outputs,
                   std::size_t size, kernel with = default_kernel()) const;
 
-  /// The format that kernels read: the products of a cell with 0, 1, … 15 and with 0, 16, … 240.
-  using nibble_table = std::array<element, 32>;
-
  private:
   void run(kernel with, std::size_t first_column, std::span<std::byte const* const> sources,
            std::span<std::byte* const> outputs, std::size_t size, bool add) const;
 
   matrix cells_;
-  bool plain_ = true;  // all cells are 1: sums without products
-  // By column. Each cell as an 8 x 8 matrix of bits for GF2P8AFFINEQB, and as tables for look-ups.
-  std::vector<std::uint64_t> bits_;
-  std::vector<nibble_table> nibbles_;
+  bool plain_ = true;    // all cells are 1: sums without products
+  factor_list factors_;  // the cells, by column
 };
 
 /// Maps the m data shards of a code to its k parity shards.

@@ -19,8 +19,7 @@ struct pass_options {
 /// Computes outputs[i] (+)= sum over j of cell(i, j) sources[j]. Tables are stored by column: cell
 /// (i, j) has number j * rows + i.
 struct product_job {
-  std::uint64_t const* bits;
-  linear_map::nibble_table const* nibbles;
+  factor_view cells;
   std::size_t rows, columns;
   std::byte const* const* sources;
   std::byte* const* outputs;

@@ -2,8 +2,8 @@
 //   SKEL_GF_TARGET         attributes of every function here: the instructions it may use
 //   struct instructions    width (bytes of a vector), most_rows (outputs that registers hold at once),
 //                          wide(rows) (vectors of each output at a time), vector, load, store, stream, fence,
-//                          zero, sum; factor (a cell's tables), factor_of(job, cell), operand (a vector of a
-//                          source, ready for products), prepare(vector), product(factor, operand)
+//                          zero, sum; factor (a cell's tables), factor_of(cells, cell), operand (a vector of
+//                          a source, ready for products), prepare(vector), product(factor, operand)
 //
 // All outputs of a group stay in registers during one pass over the sources, several vectors of
 // each at a time. Memory then limits the speed:
@@ -51,7 +51,7 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
       for (std::size_t w = 0; w < Wide; ++w) operands[w] = in::prepare(in::load(source + w * in::width));
       SKEL_GF_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
-        auto const factor = in::factor_of(job, cell + r);
+        auto const factor = in::factor_of(job.cells, cell + r);
         SKEL_GF_UNROLL
         for (std::size_t w = 0; w < Wide; ++w)
           sums[r][w] = in::sum(sums[r][w], in::product(factor, operands[w]));

@@ -1,5 +1,6 @@
 // The vector kernel for 64-bit ARM: like PSHUFB (product_x86.cpp), with TBL for the look-ups.
 #include "storage/product.hpp"
+#include "storage/transform.hpp"
 
 #if SKEL_VECTOR_GF && defined(__aarch64__)
 
@@ -15,7 +16,7 @@ namespace neon {
 #define SKEL_GF_TARGET  // every 64-bit ARM has these instructions
 #define SKEL_GF_INLINE __attribute__((always_inline)) static inline
 struct instructions {
-  static constexpr std::size_t width = 16, most_rows = 6;
+  static constexpr std::size_t width = 16, most_rows = 6, log_rows = 3;
   static constexpr std::size_t wide(std::size_t rows) { return rows <= 4 ? 2 : 1; }
   using vector = uint8x16_t;
   struct operand {
@@ -33,8 +34,8 @@ struct instructions {
   SKEL_GF_INLINE vector zero() { return vdupq_n_u8(0); }
   SKEL_GF_INLINE vector sum(vector a, vector b) { return veorq_u8(a, b); }
   SKEL_GF_INLINE operand prepare(vector v) { return {vandq_u8(v, vdupq_n_u8(15)), vshrq_n_u8(v, 4)}; }
-  SKEL_GF_INLINE factor factor_of(product_job const& job, std::size_t cell) {
-    auto const* const table = job.nibbles[cell].data();
+  SKEL_GF_INLINE factor factor_of(factor_view f, std::size_t cell) {
+    auto const* const table = f.nibbles[cell].data();
     return {vld1q_u8(table), vld1q_u8(table + 16)};
   }
   SKEL_GF_INLINE vector product(factor f, operand x) {
@@ -42,11 +43,13 @@ struct instructions {
   }
 };
 #include "storage/product.inl"
+#include "storage/transform.inl"
 #undef SKEL_GF_INLINE
 #undef SKEL_GF_TARGET
 }  // namespace neon
 
 void product_neon(product_job const& job) { neon::product(job); }
+void transform_neon(transform_job const& job) { neon::transform(job); }
 
 }  // namespace skel::storage
 

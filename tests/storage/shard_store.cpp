@@ -3,6 +3,8 @@
 #include "storage/shard_store.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 
 #include "catch.hpp"
 #include "fewer.hpp"
@@ -60,6 +62,38 @@ TEST_CASE("any set of m directories is enough, and no smaller one") {
 
 // Flips single bits of a shard: the damage is found and the shard named, and with a spare shard the
 // data is still restored.
+TEST_CASE("of 64 and of 256 directories any half may be lost, and is repaired") {
+  std::mt19937_64 random(2026);
+  for (std::size_t const n : {64U, 256U}) {
+    auto const spec = "ida:" + std::to_string(n / 2) + "," + std::to_string(n / 2);
+    auto const data = test::random_bytes(300 * n + 5, n);
+    for (int round = 0; round < 4; ++round) {
+      test::store_in_memory s(n);
+      auto const o = s.put(spec, data, blocks_of(130));
+      std::vector<std::uint32_t> order(n);
+      std::iota(order.begin(), order.end(), 0U);
+      if (round > 0) std::ranges::shuffle(order, random);
+      order.resize(n / 2);
+      std::vector<test::byte_vector> lost;
+      for (auto const i : order) {
+        lost.push_back(s.files.content(o.shards.at(i)));
+        s.files.remove(o.shards.at(i));
+      }
+      auto const found = s.store.scan("state").at(0);
+      REQUIRE(found.shards.size() == n / 2);
+      CHECK(s.get(found) == data);
+      s.store.repair(found, s.store.verify(found));
+      for (std::size_t i = 0; i < order.size(); ++i)
+        if (s.files.content(o.shards.at(order[i])) != lost[i]) FAIL("shard " << order[i] << " differs");
+      s.files.remove(o.shards.at(order[0]));
+      auto few = s.store.scan("state").at(0);
+      for (std::size_t i = 1; i < order.size(); ++i) few.shards.erase(order[i]);
+      few.shards.erase(few.shards.begin());
+      CHECK_THROWS_AS(s.get(few), skel::error);
+    }
+  }
+}
+
 TEST_CASE("no bit of a shard can change unnoticed") {
   test::store_in_memory s(3);
   auto const data = test::random_bytes(150, 1);

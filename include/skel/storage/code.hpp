@@ -11,7 +11,7 @@
 namespace skel::storage {
 
 enum class construction : std::uint8_t;
-class matrix;
+struct point_rule;
 
 /// A systematic code of m data and k parity shards: the data is cut into m parts, and k more parts
 /// are computed from them. Any m of the m + k restore the data [Camargo06, "Data storage
@@ -41,7 +41,7 @@ class code {
  private:
   enum class family : std::uint8_t { replicate, parity, dispersal };
 
-  friend matrix parity_of(code const&);
+  friend point_rule rule_of(code const&);
 
   family family_ = family::dispersal;
   construction how_{};
