@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
   CLI::App app("Compares erasure codes on one core with ISA-L, memcpy and exclusive ors");
   std::vector<double> sizes{1e8, 1e9};
   int rounds = 11;
-  bool check = false;
+  bool check = false, wide = false;
   std::string csv, figure, losses;
   app.add_option("--sizes", sizes, "bytes of data")
       ->delimiter(',')
@@ -208,6 +208,7 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   app.add_flag("--check", check, "exit code 1 if a target ratio to ISA-L is missed");
+  app.add_flag("--wide", wide, "instead: measure wide codes and plans of decoding, in the caches");
   app.add_option("--csv", csv, "write the figures")->type_name("FILE");
   app.add_option("--figure-2", figure,
                  "instead: measure the paper's figure 2, PREFIX.csv and PREFIX.svg, up to the first size")
@@ -223,6 +224,10 @@ int main(int argc, char** argv) {
     }
     fmt::print("kernel {}{}\n", to_string(default_kernel()),
                have_isal() ? "" : "; without ISA-L (libisal-dev)");
+    if (wide) {
+      wide_codes(rounds);
+      return 0;
+    }
     if (!figure.empty()) {
       figure_2(figure, static_cast<std::size_t>(sizes.front()), std::min(rounds, 5));
       return 0;

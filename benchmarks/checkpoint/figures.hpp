@@ -15,4 +15,7 @@ void figure_2(std::string const& prefix, std::size_t largest, int rounds);
 /// set of lost nodes is tried.
 void availability(std::string const& prefix);
 
+/// Wide codes, and plans of decoding, in the caches.
+void wide_codes(int rounds);
+
 }  // namespace bench

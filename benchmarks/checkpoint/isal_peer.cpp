@@ -22,15 +22,11 @@ bool have_isal_avx2() noexcept {
 #endif
 }
 
-namespace {
-
-std::vector<unsigned char> generator(int m, int k) {
+std::vector<unsigned char> isal_generator(int m, int k) {
   std::vector<unsigned char> cells(static_cast<std::size_t>((m + k) * m));
   gf_gen_cauchy1_matrix(cells.data(), m + k, m);
   return cells;
 }
-
-}  // namespace
 
 isal_product::isal_product(int sources, int outputs, std::vector<unsigned char> cells)
     : sources_(sources), outputs_(outputs), tables_(static_cast<std::size_t>(32 * sources * outputs)) {
@@ -38,13 +34,13 @@ isal_product::isal_product(int sources, int outputs, std::vector<unsigned char> 
 }
 
 isal_product isal_product::encode(int m, int k) {
-  auto const cells = generator(m, k);
+  auto const cells = isal_generator(m, k);
   return {m, k, {cells.begin() + m * m, cells.end()}};
 }
 
-isal_product isal_product::decode(int m, int k) {
-  auto const cells = generator(m, k);
-  int const lost = std::min(m, k);
+isal_product isal_product::decode(int m, int k) { return decode(m, isal_generator(m, k), std::min(m, k)); }
+
+isal_product isal_product::decode(int m, std::vector<unsigned char> const& cells, int lost) {
   std::vector<unsigned char> left(cells.begin() + lost * m, cells.begin() + (lost + m) * m),
       back(left.size());
   if (gf_invert_matrix(left.data(), back.data(), m) != 0) throw std::runtime_error("ISA-L: singular matrix");
@@ -73,7 +69,11 @@ bool have_isal() noexcept { return false; }
 bool have_isal_avx2() noexcept { return false; }
 isal_product::isal_product(int sources, int outputs, std::vector<unsigned char> cells)
     : sources_(sources), outputs_(outputs), tables_(std::move(cells)) {}
+std::vector<unsigned char> isal_generator(int, int) { return {}; }
 isal_product isal_product::encode(int m, int k) { return {m, k, {}}; }
+isal_product isal_product::decode(int m, std::vector<unsigned char> const&, int lost) {
+  return {m, lost, {}};
+}
 isal_product isal_product::decode(int m, int k) { return {m, k, {}}; }
 void isal_product::run(isal_kernel, std::span<std::byte const* const>, std::span<std::byte* const>,
                        std::size_t) const {

@@ -13,6 +13,9 @@ enum class isal_kernel { best, avx2 };
 /// Whether ISA-L's own avx2 functions can be called by name.
 [[nodiscard]] bool have_isal_avx2() noexcept;
 
+/// The m + k rows of the code.
+[[nodiscard]] std::vector<unsigned char> isal_generator(int m, int k);
+
 class isal_product {
  public:
   /// Computes the parity of m data shards.
@@ -20,6 +23,8 @@ class isal_product {
   /// Restores the first min(m, k) data shards from the others and as many parity shards as
   /// necessary, in the order of their numbers.
   [[nodiscard]] static isal_product decode(int m, int k);
+  /// The same for the first `lost` data shards; inverts a matrix.
+  [[nodiscard]] static isal_product decode(int m, std::vector<unsigned char> const& generator, int lost);
 
   void run(isal_kernel which, std::span<std::byte const* const> sources, std::span<std::byte* const> outputs,
            std::size_t size) const;
