@@ -2,8 +2,8 @@
 //   SKEL_GF_TARGET         attributes of every function here: the instructions it may use
 //   struct instructions    width (bytes of a vector), most_rows (outputs that registers hold at once),
 //                          wide(rows) (vectors of each output at a time), vector, load, store, stream, fence,
-//                          zero, sum; factor (a cell's tables), factor_of(cells, cell), operand (a vector of a
-//                          source, ready for products), prepare(vector), product(factor, operand)
+//                          zero, sum; factor (a cell's tables), factor_of(cells, cell), operand (a vector of
+//                          a source, ready for products), prepare(vector), product(factor, operand)
 //
 // All outputs of a group stay in registers during one pass over the sources, several vectors of
 // each at a time. Memory then limits the speed:

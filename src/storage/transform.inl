@@ -219,19 +219,28 @@ SKEL_GF_TARGET inline void combine(transform_job const& job, std::size_t output,
 
 using transform_pass_function = void (*)(transform_job const&, transform_pass const&);
 
-// The passes over some layers, at [turn][number of layers - 1].
+// The passes over some layers, at [turn][number of layers - 1]; null where no transform has such a pass.
 template <unsigned Steps>
 struct transform_passes {
-  static constexpr std::size_t turns =
-      (most_transform_log + instructions::log_rows - 1) / instructions::log_rows;
+  static constexpr std::size_t most = instructions::log_rows, turns = (most_transform_log + most - 1) / most;
 
+  template <std::size_t Turn, std::size_t Log>
+  static constexpr transform_pass_function one() {
+    constexpr bool at_shards = (Steps & (from_shards | to_shards)) != 0;
+    constexpr auto end = Turn * most + Log;
+    constexpr bool last = end >= least_transform_log && end <= most_transform_log;
+    if constexpr (at_shards == (Turn == 0) && (last || (Log == most && end < most_transform_log)))
+      return &pass_layers<Turn, Log, Steps>;
+    else
+      return nullptr;
+  }
   template <std::size_t Turn, std::size_t... Index>
   static constexpr auto row(std::index_sequence<Index...>) {
-    return std::array<transform_pass_function, sizeof...(Index)>{&pass_layers<Turn, Index + 1, Steps>...};
+    return std::array<transform_pass_function, most>{one<Turn, Index + 1>()...};
   }
   template <std::size_t... Turn>
   static constexpr auto rows(std::index_sequence<Turn...>) {
-    return std::array{row<Turn>(std::make_index_sequence<instructions::log_rows>())...};
+    return std::array{row<Turn>(std::make_index_sequence<most>())...};
   }
   static constexpr auto all = rows(std::make_index_sequence<turns>());
 };
