@@ -186,7 +186,7 @@ def timeline(program, schedule, seconds):
 # The trace has the bytes of a message, not its name. In this run each kind has another length: the packed fields of
 # src/farm/role/message.hpp. An unknown length is an error, so a change of the protocol cannot go unnoticed.
 TO_WORKER = {3: "take stock", 5: "grant the suspect task", 2: "stop"}
-TO_ROOT = {4: "stock: holds nothing", 6: "begins the task", 17: "result, and nothing left"}
+TO_ROOT = {4: "stock: holds nothing", 7: "begins the task", 17: "result, and nothing left"}
 
 
 def after_death(program):

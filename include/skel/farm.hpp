@@ -45,8 +45,8 @@ struct farm_options {
     /// For a task function that takes a team: how many ranks run a task together, a number or a function
     /// of the task's number. All ranks, if there are fewer.
     skel::team_size team_size{};
-    /// Whether the ranks of a team run on one host (context::host()): a team that no host has enough ranks for
-    /// gets as many as one has.
+    /// Whether the ranks of a team run on one host (context::host()): a team that no host has enough ranks
+    /// for gets as many as one has.
     bool team_on_one_host = false;
     /// What task i costs, in any unit: finite and at least 0. The most costly tasks begin first, those of
     /// equal cost in the order of their numbers, so that the run does not end with one long task. The result

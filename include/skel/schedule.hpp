@@ -53,7 +53,7 @@ enum class steal_end : std::uint8_t {
 enum class ring_order : std::uint8_t {
   successors,    ///< i+1, i+2, ... [Lee97, §3, step 2]
   predecessors,  ///< i-1, i-2, ... as [Lee97] prints its case 2
-  doubling       ///< at the distances 1, 2, 4, ... only, or the next that live: a search ends after log2 N visits
+  doubling       ///< at the distances 1, 2, 4, ..., or the next that live: a search ends after log2 N visits
 };
 /// The ranks that run the tasks a lost rank left unfinished.
 enum class takeover : std::uint8_t {

@@ -46,12 +46,12 @@ std::string line_of_attempt(std::vector<int> const& before, std::vector<int> con
     return text;
   };
   bool const lost_root = before.front() != now.front();
-  auto text = lost_root
-                  ? format("lost the root (rank {})", before.front())
-                  : format("{} {} in for lost ones", list(new_ones), new_ones.size() == 1 ? "steps" : "step");
-  text += format(": {} of {} ranks begin again", now.size(), all);
-  if (lost_root && !new_ones.empty()) text += format(", {} in place of lost ones", list(new_ones));
-  return lost_root ? text + format(", with rank {} as root", now.front()) : text;
+  auto text = lost_root ? detail::format("lost the root (rank {})", before.front())
+                        : detail::format("{} {} in for lost ones", list(new_ones),
+                                         new_ones.size() == 1 ? "steps" : "step");
+  text += detail::format(": {} of {} ranks begin again", now.size(), all);
+  if (lost_root && !new_ones.empty()) text += detail::format(", {} in place of lost ones", list(new_ones));
+  return lost_root ? text + detail::format(", with rank {} as root", now.front()) : text;
 }
 
 }  // namespace

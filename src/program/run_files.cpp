@@ -102,7 +102,7 @@ std::string summary_line(report const& run) {
     text += detail::format("; attempt {}", run.attempt);
     if (!roots.empty())
       text += detail::format(", after the loss of the root: rank {} of the job", detail::join(roots, ", "));
-    if (!others.empty())
+    if (roots.empty() && !others.empty())
       text += detail::format(", after the loss of rank {} of the job", detail::join(others, ", "));
   }
   if (!run.failed_tasks.empty()) {

@@ -14,6 +14,8 @@
 #include "disks/store_of_three.hpp"
 #include "skel/skel.hpp"
 
+namespace spares_test {
+
 using namespace attempts_test;
 
 namespace {
@@ -298,3 +300,5 @@ TEST_CASE("results that no rank remembers are not computed again for a spare ran
   CHECK(attempt == 1);
   CHECK(ran < 1400);
 }
+
+}  // namespace spares_test

@@ -29,7 +29,7 @@ struct store_plan {
 struct scenario {
   std::uint64_t seed = 0;
   int ranks = 1;
-  int spares = 0;          ///< of these
+  int spares = 0;         ///< of these
   double patience = 0.5;  ///< seconds of silence
   wires_plan wires{};
   std::vector<int> hosts{};
