@@ -60,6 +60,7 @@ bool comes_back(code const& c, std::vector<test::byte_vector> const& shards,
                 unsigned log, kernel with) {
   std::vector<std::byte const*> sources;
   std::vector<test::byte_vector> again(wanted.size(), test::byte_vector(shards.front().size() + 1));
+  sources.reserve(available.size());
   for (auto const i : available) sources.push_back(shards[i].data());
   transform const map(recovery_form(c, available, wanted), log);
   map.apply(sources, test::pointers(again), shards.front().size(), with);
@@ -122,6 +123,7 @@ TEST_CASE("a transform of large shards at any alignment gives the bytes of the m
   auto shards = std::vector<test::byte_vector>(40, test::random_bytes(size + 1, 1));
   for (std::size_t const at : {0U, 1U}) {
     std::vector<std::byte const*> sources;
+    sources.reserve(shards.size());
     for (auto& s : shards) sources.push_back(s.data() + at);
     for (auto const k : kernels()) {
       std::vector<test::byte_vector> ours(24, test::byte_vector(size)), theirs = ours;
