@@ -27,7 +27,7 @@ done >list
 while read -r victims spares signal working; do
   rm -f ended go
   table=table$victims$signal.csv
-  SKEL_SUSPECT_AFTER=1s "$mpiexec" --spares "$spares" -n $((3 + spares)) --oversubscribe "$program" --progress never --threads 1 \
+  "$mpiexec" --spares "$spares" -n $((3 + spares)) --oversubscribe "$program" --progress never --threads 1 \
     --report report.json -o "$table" list >log 2>&1 </dev/null &
   job=$!
   wait_for_lines ended 20
