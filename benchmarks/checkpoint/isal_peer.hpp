@@ -24,7 +24,7 @@ class isal_product {
   /// necessary, in the order of their numbers.
   [[nodiscard]] static isal_product decode(int m, int k);
   /// The same for the first `lost` data shards; inverts a matrix.
-  [[nodiscard]] static isal_product decode(int m, std::vector<unsigned char> const& generator, int lost);
+  [[nodiscard]] static isal_product decode(int m, std::vector<unsigned char> const& cells, int lost);
 
   void run(isal_kernel which, std::span<std::byte const* const> sources, std::span<std::byte* const> outputs,
            std::size_t size) const;

@@ -49,9 +49,9 @@ void print(std::string const& label, std::vector<contestant> const& all, double 
   std::fflush(stdout);
 }
 
-std::function<void()> repeated(double work, std::function<void()> once) {
+std::function<void()> repeated(double work, std::function<void()> const& once) {
   auto const times = static_cast<int>(std::max(1.0, 4e6 / work));
-  return [=] {
+  return [times, once] {
     for (int i = 0; i < times; ++i) once();
   };
 }
