@@ -43,7 +43,7 @@ class bsp_run final : public protocol_run<bsp_protocol> {
   /// In a call of all ranks with checkpoints, if it is the only one.
   bool vacate(bool leaves) override;
   /// A loss leads back as far in this attempt.
-  [[nodiscard]] double redone() override { return store_ || !over_ ? 0 : protocol_run::redone(); }
+  [[nodiscard]] double kept() override { return store_ || !over_ ? measures_.seconds() : 0; }
   [[nodiscard]] std::string state() const override;
   /// Call after execute(), with its report.
   void close_store(report& r);

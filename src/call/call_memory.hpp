@@ -39,9 +39,9 @@ class call_memory {
   }
   /// Of how many tasks it has the results.
   [[nodiscard]] std::uint64_t tasks() { return job_->tasks_of(id()); }
-  /// On the root: the call ends, and another attempt would do this again, in seconds.
-  void ended(double redone) {
-    if (job_ != nullptr) job_->ended(redone);
+  /// On the root: the call ends, of which another attempt need not repeat these seconds.
+  void ended(double kept) {
+    if (job_ != nullptr) job_->keep_seconds(kept);
   }
 
   /// The call has this value on all ranks of the job. Keeps a copy, unless the call took so little time that

@@ -116,7 +116,7 @@ report collective_run::execute(bool may_leave) {
   measures_.complete(r);
   measures_.end_trace(lock, end_.failed(), progress_.label());
   engine_.close(entry_.key);
-  if (is_root()) memory_.ended(redone());
+  if (is_root()) memory_.ended(kept());
   lock.unlock();
   if (progress_) show_progress(true);
   return end_.result_or_throw(std::move(r));

@@ -181,10 +181,8 @@ class collective_run : public run {
   void on_stopped(double seconds) override;
   void on_failure(std::exception_ptr const& why, bool everywhere) final;
   [[nodiscard]] described_call* described() final { return &doubts_; }
-  /// All of it, unless its value is remembered. A call of a team is part of a task.
-  [[nodiscard]] double redone() override {
-    return !memory_ || memory_.value() != nullptr ? 0 : now() - measures_.began();
-  }
+  /// All of them once its value is remembered. A call of a team is part of a task.
+  [[nodiscard]] double kept() override { return memory_.value() != nullptr ? measures_.seconds() : 0; }
   void work(unsigned thread) final;
 
  protected:

@@ -124,7 +124,7 @@ report call_measures::rows(unsigned threads, unsigned compute_threads) {
   report r;
   r.ranks = entry_.ranks.size();
   r.threads_per_rank = static_cast<int>(threads);
-  r.seconds = engine_.now() - began_;
+  r.seconds = seconds();
   r.attempt = engine_.job.attempt;
   r.spares = engine_.wires().carrier().spares();
   r.losses = engine_.losses();

@@ -37,6 +37,7 @@ class call_measures {
   void only_serves() { computes_ = false; }
   /// The time of the call's construction.
   [[nodiscard]] double began() const { return began_; }
+  [[nodiscard]] double seconds() const { return engine_.now() - began_; }
 
   [[nodiscard]] thread_clock& operator[](unsigned thread) { return clocks_[thread]; }
   [[nodiscard]] thread_clock& last() { return clocks_.back(); }

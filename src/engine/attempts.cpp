@@ -120,7 +120,7 @@ attempts_end run_attempts(
     auto const& members = job->now().members;
     losses = losses_between(before, members, known, attempt);
     if (memory) {
-      memory->attempt_ends();
+      memory->attempt_begins(job->carrier().now());
       if (!std::ranges::binary_search(members, before.front()))
         memory->root_lost(before.front(), root_from_outside);
     }

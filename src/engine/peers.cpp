@@ -41,9 +41,9 @@ bool peers::renew() {
   double const t = wires_.now();
   if (wires_.rank() != 0 || memory == nullptr || farewell_.begun() || !carrier.look(t).may_renew)
     return carrier.renews();
-  double redone = memory->redone();
-  for (auto const& [key, running] : calls_.runs()) redone += running->redone();
-  if (redone <= std::max(at_least, share * (t - memory->began()))) carrier.renew();
+  double repeated = memory->repeated_seconds(t);
+  for (auto const& [key, running] : calls_.runs()) repeated -= running->kept();
+  if (repeated <= std::max(at_least, share * (t - memory->began()))) carrier.renew();
   return carrier.renews();
 }
 

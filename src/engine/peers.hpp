@@ -37,7 +37,7 @@ class peers {
   [[nodiscard]] bool is_lost_from_outside(int rank) const { return lost_outside_.contains(rank); }
   /// Those that are lost, in the order of their ranks in the job.
   [[nodiscard]] std::vector<rank_loss> losses() const;
-  /// On the root: lets spare ranks stand in for lost ones, if the body, begun again, would do little again.
+  /// On the root: lets spare ranks stand in for lost ones, if the body, begun again, repeats little.
   /// Returns whether they are about to.
   bool renew();
   /// This rank, if it leaves on purpose.

@@ -31,8 +31,9 @@ class remembered_results {
     std::vector<std::byte> bytes{};
   };
 
-  /// `limit`: bytes; 0: nothing is kept. `began`: the time of the engine.
-  explicit remembered_results(std::uint64_t limit, double began = 0) : limit_(limit), began_(began) {}
+  /// `limit`: bytes; 0: nothing is kept. `began`: the first attempt, on the clock of the engine.
+  explicit remembered_results(std::uint64_t limit, double began = 0)
+      : limit_(limit), began_(began), attempt_began_(began) {}
   /// The identity of a call that begins. To be asked for once per call, on every rank.
   [[nodiscard]] call begins(std::uint64_t hash) { return {hash, ++calls_[hash]}; }
   /// Whether a copy takes at most a hundredth of the time in which the results were computed. Otherwise they
@@ -56,24 +57,30 @@ class remembered_results {
     bool overrun = false;       ///< it has ended itself, because a task had run for too long
   };
   void root_runs(root_tasks now) { root_ = std::move(now); }
-  /// The attempt ends.
-  void attempt_ends() { calls_.clear(), redone_ = 0; }
+  /// Another attempt begins.
+  void attempt_begins(double t) {
+    calls_.clear();
+    attempt_began_ = t;
+    kept_ = 0;
+  }
   /// This root is lost.
   void root_lost(int rank_in_job, bool from_outside);
   /// The tasks of the call that ran on roots when these were lost.
   [[nodiscard]] std::vector<root_tasks> ran_on_roots(call which) const;
 
-  /// A call has ended of which the body, begun again, would do this again, in seconds. On the root.
-  void ended(double redone) { redone_ += redone; }
-  [[nodiscard]] double redone() const { return redone_; }
+  /// On the root: a call has ended of which another attempt need not repeat these seconds.
+  void keep_seconds(double kept) { kept_ += kept; }
+  /// What another attempt would repeat of this one, also of the program's own code. Calls that run now count
+  /// as a whole.
+  [[nodiscard]] double repeated_seconds(double t) const { return t - attempt_began_ - kept_; }
   /// The time when the first attempt began.
   [[nodiscard]] double began() const { return began_; }
 
  private:
   std::uint64_t limit_;
-  double began_;
+  double began_, attempt_began_;
   std::uint64_t size_ = 0;
-  double redone_ = 0;                             // of calls that have ended in this attempt
+  double kept_ = 0;                               // seconds of calls that have ended in this attempt
   std::map<std::uint64_t, std::uint64_t> calls_;  // of the present attempt, by their hashes
   std::deque<piece> pieces_;
   std::optional<root_tasks> root_;

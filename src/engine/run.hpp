@@ -42,8 +42,8 @@ class run {
   /// back what it has not begun. Returns whether the others need nothing more of it. Repeated. By default a
   /// rank leaves when the call has ended.
   virtual bool vacate(bool /*leaves*/) { return false; }
-  /// On the root: seconds of this call's work so far that the body, begun again, would do again.
-  [[nodiscard]] virtual double redone() { return 0; }
+  /// On the root: seconds of this call so far that another attempt at the body need not repeat.
+  [[nodiscard]] virtual double kept() { return 0; }
   /// Runs on a pool thread. Returns when the run has ended.
   virtual void work(unsigned thread) = 0;
   /// Called by the helper without the lock while all compute threads are busy (the sink's backlog).

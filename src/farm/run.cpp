@@ -105,15 +105,15 @@ void farm_run::keep(range_list const& ranges, std::span<std::byte const> packed)
   auto const& tasks = root_role_->tasks();
   if (!keeps_all_ || recalling_ || tasks.not_recorded(ranges).empty()) return;
   auto const n = static_cast<double>(count_tasks(ranges));
-  double const all = (now() - measures_.began()) * all_ranks();
+  double const all = measures_.seconds() * all_ranks();
   memory_.keep(ranges, packed, all * n / (n + static_cast<double>(tasks.recorded().count())));
 }
 
-double farm_run::redone() {
+// The share of the results that this rank remembers.
+double farm_run::kept() {
   auto const all = root_role_->tasks().recorded().count();
-  if (!keeps_all_ || all == 0) return farm_call::redone();
-  auto const kept = std::min(all, memory_.tasks());
-  return farm_call::redone() * static_cast<double>(all - kept) / static_cast<double>(all);
+  if (!keeps_all_ || all == 0) return 0;
+  return measures_.seconds() * static_cast<double>(std::min(all, memory_.tasks())) / static_cast<double>(all);
 }
 
 // A task that ends each root would end one rank per attempt. After the first one, the rank that would be the

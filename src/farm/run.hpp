@@ -39,8 +39,7 @@ class farm_run final : public farm_call<farm_protocol> {
   void finish(report& r);
   /// In a farm over all ranks.
   bool vacate(bool leaves) override;
-  /// What this rank remembers need not run again.
-  [[nodiscard]] double redone() override;
+  [[nodiscard]] double kept() override;
 
  private:
   friend class protocol_run<farm_protocol>;

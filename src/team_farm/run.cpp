@@ -65,10 +65,10 @@ bool team_farm_run::vacate(bool leaves) {
   return root_role_->running() == 0;
 }
 
-double team_farm_run::redone() {
-  auto const all = farm_call::redone();
+double team_farm_run::kept() {
   auto const& saves = setup_.options.checkpoint;
-  return saves ? std::min(all, over_ ? 0 : 2 * usual_interval(*saves)) : all;
+  if (!saves) return 0;
+  return over_ ? measures_.seconds() : std::max(0.0, measures_.seconds() - 2 * usual_interval(*saves));
 }
 
 // --- the compute thread

@@ -31,8 +31,8 @@ class team_farm_run final : public farm_call<team_protocol> {
                 std::vector<std::uint64_t> hosts);
   /// In a farm over all ranks.
   bool vacate(bool leaves) override;
-  /// What is not saved yet.
-  [[nodiscard]] double redone() override;
+  /// What its checkpoints have.
+  [[nodiscard]] double kept() override;
 
  private:
   friend class protocol_run<team_protocol>;

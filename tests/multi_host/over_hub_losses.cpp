@@ -276,7 +276,7 @@ TEST_CASE("a host on the root goes on behind units that another rank remembers")
   };
   auto const memory = std::make_shared<skel::detail::remembered_results>(100'000);
   attempt(1, 12, 2, memory);
-  memory->attempt_ends();
+  memory->attempt_begins(0);
   memory->root_lost(0, true);
   // The host on rank 0 leads units 0 to 3, and then 8 to 11, while the other group takes every free rank.
   attempt(2, 4, 1, memory);

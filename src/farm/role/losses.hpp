@@ -116,4 +116,5 @@ class farm_losses {
   begun_tasks begun_;
   role::suspects<task_id> suspects_;
 };
+
 }  // namespace skel::role

@@ -248,4 +248,5 @@ double rank_speeds::excess(double done, double limit) const {
   double const mean = times_.mean();
   return times_.excess(done * mean, limit * mean) / mean;
 }
+
 }  // namespace skel::role
