@@ -55,6 +55,14 @@ pids_of() {
   done
 }
 
+# rank_process RANK ARGUMENTS: prints the process of this rank, without those that it has started.
+rank_process() {
+  local pid
+  for pid in $(pids_of "$2"); do
+    if [ "$(cat "/proc/$pid/comm")" = "${program##*/}" ] && [ "$(rank_of "$pid")" = "$1" ]; then echo "$pid"; fi
+  done
+}
+
 # kill_ranks ARGUMENTS RANK...: kills these ranks of the job that was started with ARGUMENTS.
 kill_ranks() {
   local pid rank
@@ -81,6 +89,9 @@ wait_for() {
     sleep 0.02
   done
 }
+
+# has_lines FILE N
+has_lines() { [ -f "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]; }
 
 # has_generation GENERATION DIRECTORY...: whether one holds a shard of this generation (1 to 9) or a later one.
 has_generation() {

@@ -33,12 +33,6 @@ none_left() { # none_left WHAT
   fail "$1: left: $(left) $(folders)"
 }
 touch start
-rank_process() { # rank_process RANK TABLE: the rank of the job with this table
-  local pid
-  for pid in $(pids_of "$2"); do
-    if [ "$(cat "/proc/$pid/comm")" = skel-run ] && [ "$(rank_of "$pid")" = "$1" ]; then echo "$pid"; fi
-  done
-}
 
 if "$mpiexec" -n 2 --oversubscribe "$program" --quiet --ranks-per-task 2 /dev/null 2>&1 | grep -q 'need PMIx'; then exit 77; fi # skip
 

@@ -14,19 +14,6 @@ gone() { # gone PID: waits for the end of the process
   done
   fail "process $1 was asked to retire, and lives: $(cat log)"
 }
-rank_process() { # rank_process TABLE RANK
-  local pid
-  for pid in $(pids_of "$1"); do
-    if [ "$(rank_of "$pid")" = "$2" ] && [ "$(cat "/proc/$pid/comm")" = skel-run ]; then echo "$pid"; fi
-  done
-}
-some_begun() { # some_begun N
-  for _ in $(seq 1000); do
-    [ ! -f begun ] || [ "$(wc -l <begun)" -lt "$1" ] || return 0
-    sleep 0.02
-  done
-  fail "no command runs: $(cat log)"
-}
 
 # Commands wait for the file asked, which is made when the ranks have their signals, the last 20 for the file go, which is
 # made once these have left. The parent of a command is the supervisor of its rank.
@@ -43,10 +30,10 @@ for what in 2 "1 3" 0 "0 1" "0 saves"; do
   "$mpiexec" -n 4 --oversubscribe "$program" --progress never --threads 1 "${store[@]}" --report report.json -o "$table" list \
     >log 2>&1 &
   job=$!
-  some_begun 12
+  wait_for $job has_lines begun 12 || fail "no command runs: $(cat log)"
   leaving=() root=
   for victim in $victims; do
-    pid=$(rank_process "$table" "$victim")
+    pid=$(rank_process "$victim" "$table")
     [ "$victim" != 0 ] || [[ $what == *saves ]] || root=$(pgrep -P "$pid" -x skel-supervisor)
     kill -USR2 "$pid"
     leaving+=("$pid")
@@ -77,8 +64,8 @@ done
 # Under mpiexec alone a rank that ends would end the job: it stays.
 "${3:-mpiexec}" -n 2 --oversubscribe "$program" --progress never --threads 1 -o plain.csv list >log 2>&1 &
 job=$!
-some_begun 4
-kill -USR2 "$(rank_process plain.csv 1)"
+wait_for $job has_lines begun 4 || fail "no command runs: $(cat log)"
+kill -USR2 "$(rank_process 1 plain.csv)"
 touch asked go
 wait $job || fail "the job failed: $(cat log)"
 sort -n ended | diff - <(seq 0 59) || fail "commands that have ended"

@@ -8,14 +8,6 @@ set -euo pipefail
 mpiexec=$1 program=$2
 in_own_folder
 
-wait_for_lines() { # wait_for_lines FILE N
-  for _ in $(seq 1000); do
-    [ ! -f "$1" ] || [ "$(wc -l <"$1")" -lt "$2" ] || return 0
-    sleep 0.02
-  done
-  fail "no command runs: $(cat log)"
-}
-
 # The last 40 commands wait until the signals were sent.
 for i in $(seq 0 99); do
   waiting=
@@ -30,12 +22,8 @@ while read -r victims spares signal working; do
   "$mpiexec" --spares "$spares" -n $((3 + spares)) --oversubscribe "$program" --progress never --threads 1 \
     --report report.json -o "$table" list >log 2>&1 </dev/null &
   job=$!
-  wait_for_lines ended 20
-  for victim in ${victims//,/ }; do
-    for pid in $(pids_of "$table"); do
-      if [ "$(rank_of "$pid")" = "$victim" ] && [ "$(cat "/proc/$pid/comm")" = skel-run ]; then kill "-$signal" "$pid"; fi
-    done
-  done
+  wait_for $job has_lines ended 20 || fail "no command runs: $(cat log)"
+  for victim in ${victims//,/ }; do kill "-$signal" "$(rank_process "$victim" "$table")"; done
   touch go
   wait $job || fail "$victims $signal: the job failed: $(cat log)"
   [ -z "$(pids_of "$table")" ] || fail "$victims $signal: processes are left"
