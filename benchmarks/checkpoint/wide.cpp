@@ -70,64 +70,81 @@ void compare(std::string const& label, std::vector<contestant> all, double work,
   print(label, all, work);
 }
 
-void wide_code(std::size_t m, std::size_t k, std::size_t size, int rounds) {
-  code const c(fmt::format("ida:{},{},matrix=isa-l", m, k));
-  coder how(c);
-  near_shards const shards(m + k, size);
-  auto const p = shards.places();
-  std::vector<std::byte const*> data(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(m));
-  auto const parity = p.subspan(m);
-  auto const matrix = encoder(c);
-  auto const isal = isal_product::encode(static_cast<int>(m), static_cast<int>(k));
-  auto const work = static_cast<double>(m * size);
-  auto const name = [&](char const* what) { return fmt::format("({},{}) {} B {}", m, k, size, what); };
-  std::vector<contestant> all{{"skel", [&] { how.encode(data, parity, size); }},
-                              {"its matrix", [&] { matrix.apply(data, parity, size); }}};
-  if (have_isal()) all.push_back({"ISA-L", [&] { isal.run(isal_kernel::best, data, parity, size); }});
-  all.push_back({"read", [&] { read_all(data, size); }});
-  compare(name("encode"), std::move(all), work, rounds);
+// A stripe of a code, encoded.
+struct stripe {
+  code c;
+  coder how;
+  near_shards shards;
+  std::span<std::byte* const> places;
+  std::vector<std::byte const*> data;
+  std::size_t size;
 
-  how.encode(data, parity, size);
-  std::vector<std::size_t> order(m + k);
+  stripe(std::size_t m, std::size_t k, std::size_t bytes)
+      : c(fmt::format("ida:{},{},matrix=isa-l", m, k)),
+        how(c),
+        shards(m + k, bytes),
+        places(shards.places()),
+        data(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(m)),
+        size(bytes) {
+    how.encode(data, parity(), size);
+  }
+  [[nodiscard]] std::span<std::byte* const> parity() const { return places.subspan(data.size()); }
+  [[nodiscard]] std::string name(char const* what) const {
+    return fmt::format("({},{}) {} B {}", data.size(), parity().size(), size, what);
+  }
+  [[nodiscard]] double work() const { return static_cast<double>(data.size() * size); }
+};
+
+void encoding(stripe& of, int rounds) {
+  auto const matrix = encoder(of.c);
+  auto const isal =
+      isal_product::encode(static_cast<int>(of.data.size()), static_cast<int>(of.parity().size()));
+  std::vector<contestant> all{{"skel", [&] { of.how.encode(of.data, of.parity(), of.size); }},
+                              {"its matrix", [&] { matrix.apply(of.data, of.parity(), of.size); }}};
+  if (have_isal())
+    all.push_back({"ISA-L", [&] { isal.run(isal_kernel::best, of.data, of.parity(), of.size); }});
+  all.push_back({"read", [&] { read_all(of.data, of.size); }});
+  compare(of.name("encode"), std::move(all), of.work(), rounds);
+}
+
+void repairing(stripe& of, int rounds) {
+  auto const p = of.places;
+  auto const m = static_cast<std::ptrdiff_t>(of.data.size());
+  std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::shuffle(order, std::mt19937_64(44));
-  std::vector<bool> present(m + k);
-  std::vector<std::size_t> const left(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(m));
-  std::vector<std::size_t> const lost(order.begin() + static_cast<std::ptrdiff_t>(m), order.end());
+  std::vector<bool> present(p.size());
+  std::vector<std::size_t> const left(order.begin(), order.begin() + m), lost(order.begin() + m, order.end());
   std::vector<std::byte const*> sources;
   std::vector<std::byte*> outputs;
   std::vector<std::vector<std::byte>> copies;
   for (auto const i : left) present[i] = true, sources.push_back(p[i]);
-  for (auto const i : lost) copies.emplace_back(p[i], p[i] + size), outputs.push_back(p[i]);
-  auto const back = recovery(c, left, lost);
+  for (auto const i : lost) copies.emplace_back(p[i], p[i] + of.size), outputs.push_back(p[i]);
+  auto const back = recovery(of.c, left, lost);
   auto const repair = [&](coder& with) {
-    if (!with.rebuild(p, present, size)) throw std::runtime_error("too few shards");
+    if (!with.rebuild(p, present, of.size)) throw std::runtime_error("too few shards");
   };
-  for (auto* const o : outputs) std::memset(o, 0, size);
-  repair(how);
+  for (auto* const o : outputs) std::memset(o, 0, of.size);
+  repair(of.how);
   for (std::size_t i = 0; i < lost.size(); ++i)
-    if (std::memcmp(outputs[i], copies[i].data(), size) != 0)
+    if (std::memcmp(outputs[i], copies[i].data(), of.size) != 0)
       throw std::runtime_error("repaired shards differ from the original");
-  compare(name("repair of k random losses"),
-          {{"skel", [&] { repair(how); }},
-           {"its matrix", [&] { back.apply(sources, outputs, size); }},
+  compare(of.name("repair of k random losses"),
+          {{"skel", [&] { repair(of.how); }},
+           {"its matrix", [&] { back.apply(sources, outputs, of.size); }},
            {"skel, plan made anew",
             [&] {
-              coder fresh(c);
+              coder fresh(of.c);
               repair(fresh);
             }}},
-          work, rounds);
+          of.work(), rounds);
 }
 
 // Many stripes that have lost the same shard.
-void one_loss(std::size_t m, std::size_t k, std::size_t size, int rounds) {
-  code const c(fmt::format("ida:{},{},matrix=isa-l", m, k));
-  coder how(c);
-  near_shards const shards(m + k, size);
-  auto const p = shards.places();
-  std::vector<std::byte const*> data(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(m));
-  how.encode(data, p.subspan(m), size);
-  std::vector<bool> present(m + k, true);
+void one_loss(stripe&& of, int rounds) {
+  auto const p = of.places;
+  auto const m = of.data.size(), size = of.size;
+  std::vector<bool> present(p.size(), true);
   present[0] = false;
   std::vector<std::byte*> places(p.begin(), p.end());
   std::fill(places.begin() + static_cast<std::ptrdiff_t>(m), places.end(), nullptr);
@@ -136,39 +153,40 @@ void one_loss(std::size_t m, std::size_t k, std::size_t size, int rounds) {
   std::iota(left.begin(), left.end(), std::size_t{1});
   std::vector<std::byte const*> sources(p.begin() + 1, p.begin() + 1 + static_cast<std::ptrdiff_t>(m));
   std::vector<std::byte*> const output{p[0]};
-  auto const generator = isal_generator(static_cast<int>(m), static_cast<int>(k));
+  auto const generator = isal_generator(static_cast<int>(m), static_cast<int>(p.size() - m));
   auto const plan = [&] { return isal_product::decode(static_cast<int>(m), generator, 1); };
   auto const kept = plan();
   std::vector<contestant> all{
-      {"skel, plan kept", [&] { std::ignore = how.rebuild(places, present, size); }},
-      {"skel, plan made anew", [&] { recovery(c, left, lost).apply(sources, output, size); }}};
+      {"skel, plan kept", [&] { std::ignore = of.how.rebuild(places, present, size); }},
+      {"skel, plan made anew", [&] { recovery(of.c, left, lost).apply(sources, output, size); }}};
   if (have_isal()) {
     all.push_back({"ISA-L, plan kept", [&] { kept.run(isal_kernel::best, sources, output, size); }});
     all.push_back(
         {"ISA-L, inverts each time", [&] { plan().run(isal_kernel::best, sources, output, size); }});
   }
-  compare(fmt::format("({},{}) {} B one loss", m, k, size), std::move(all), static_cast<double>(m * size),
-          rounds);
+  compare(of.name("one loss"), std::move(all), of.work(), rounds);
 }
 
 // Few outputs with vectors of 32 and of 64 bytes.
-void short_vectors(std::size_t m, std::size_t k, std::size_t size, int rounds) {
+void short_vectors(stripe&& of, int rounds) {
   auto const here = kernels();
   for (auto const needed : {kernel::avx2_gfni, kernel::avx512_gfni})
     if (std::ranges::find(here, needed) == here.end()) return;
-  auto const matrix = encoder(code(fmt::format("ida:{},{},matrix=isa-l", m, k)));
-  near_shards const shards(m + k, size);
-  auto const p = shards.places();
-  std::vector<std::byte const*> data(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(m));
-  auto const parity = p.subspan(m);
-  auto const isal = isal_product::encode(static_cast<int>(m), static_cast<int>(k));
-  std::vector<contestant> all{{"avx2-gfni", [&] { matrix.apply(data, parity, size, kernel::avx2_gfni); }},
-                              {"avx512-gfni", [&] { matrix.apply(data, parity, size, kernel::avx512_gfni); }},
-                              {"avx2", [&] { matrix.apply(data, parity, size, kernel::avx2); }}};
+  auto const matrix = encoder(of.c);
+  auto const parity = of.parity();
+  auto const isal = isal_product::encode(static_cast<int>(of.data.size()), static_cast<int>(parity.size()));
+  auto const with = [&](kernel k) { return [&, k] { matrix.apply(of.data, parity, of.size, k); }; };
+  std::vector<contestant> all{{"avx2-gfni", with(kernel::avx2_gfni)},
+                              {"avx512-gfni", with(kernel::avx512_gfni)},
+                              {"avx2", with(kernel::avx2)}};
   if (have_isal_avx2())
-    all.push_back({"ISA-L avx2", [&] { isal.run(isal_kernel::avx2, data, parity, size); }});
-  compare(fmt::format("({},{}) {} B encode", m, k, size), std::move(all), static_cast<double>(m * size),
-          rounds);
+    all.push_back({"ISA-L avx2", [&] { isal.run(isal_kernel::avx2, of.data, parity, of.size); }});
+  compare(of.name("encode"), std::move(all), of.work(), rounds);
+}
+
+void wide_code(stripe&& of, int rounds) {
+  encoding(of, rounds);
+  repairing(of, rounds);
 }
 
 }  // namespace
@@ -176,11 +194,11 @@ void short_vectors(std::size_t m, std::size_t k, std::size_t size, int rounds) {
 void wide_codes(int rounds) {
   constexpr std::pair<std::size_t, std::size_t> wide[] = {{16, 16},   {32, 32},   {64, 64},
                                                           {128, 128}, {100, 100}, {200, 20}};
-  for (auto const& [m, k] : wide) wide_code(m, k, (1U << 20U) / (m + k) / 64 * 64, rounds);
-  wide_code(128, 128, 8192, rounds);
-  for (std::size_t const size : {512U, 4096U, 65536U}) one_loss(10, 4, size, rounds);
-  one_loss(128, 128, 4096, rounds);
-  for (std::size_t k = 2; k <= 6; ++k) short_vectors(10, k, 4096, rounds);
+  for (auto const& [m, k] : wide) wide_code({m, k, (1U << 20U) / (m + k) / 64 * 64}, rounds);
+  wide_code({128, 128, 8192}, rounds);
+  for (std::size_t const size : {512U, 4096U, 65536U}) one_loss({10, 4, size}, rounds);
+  one_loss({128, 128, 4096}, rounds);
+  for (std::size_t k = 2; k <= 6; ++k) short_vectors({10, k, 4096}, rounds);
 }
 
 }  // namespace bench
