@@ -65,7 +65,10 @@ struct coder::maps {
 
   remembered::iterator make_plan(storage::code const& c, losses what) {
     constexpr std::size_t most_remembered = 64;  // random bad blocks may form a new pattern in each stripe
-    if (plans.size() == most_remembered) plans.clear();
+    if (plans.size() == most_remembered) {
+      last = nullptr;
+      plans.clear();
+    }
     std::vector<std::size_t> sources, outputs;
     for (std::size_t i = 0; i < c.shards(); ++i) {
       if (what.present[i] && sources.size() < c.data_shards()) sources.push_back(i);
