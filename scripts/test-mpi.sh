@@ -9,7 +9,7 @@ usage() {
 usage: scripts/test-mpi.sh [--mpich] [--repeat N] [--only REGEX] [--no-install]
 
 Builds and runs the tests that need MPI (build/mpi): mpi.*, test_contract, and those that kill ranks (test_losses and its
-counterparts for each skeleton, raytrace.kill_picture) under skel-mpiexec. Under Open MPI 5 the latter run twice: with ULFM,
+counterparts for each skeleton, raytrace.kill_picture, run.spares) under skel-mpiexec. Under Open MPI 5 the latter run twice: with ULFM,
 where MPI reports losses, and without, where silence reveals them.
   --mpich        use MPICH (build/mpi-mpich): Debian has no Boost.MPI for it, so it is built first
                  (scripts/build-boost-mpi.sh; about 100 MB of sources)
@@ -55,13 +55,13 @@ export OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:-lo}"
 say "Building ($tree)"
 if [ $mpich = yes ]; then scripts/build-boost-mpi.sh --compiler mpicxx.mpich --jobs "$(job_count)" build/boost-mpich; fi
 if [ ! -f $tree/build.ninja ]; then cmake -G Ninja -B $tree -D CMAKE_BUILD_TYPE=Release -D CMAKE_UNITY_BUILD=ON "${options[@]}"; fi
-cmake --build $tree --parallel "$(job_count)" --target mpi_tests skel-raytrace
+cmake --build $tree --parallel "$(job_count)" --target mpi_tests skel-raytrace skel-run
 
 failed=0
 tests() { # tests REGEX [option of ctest...]
   ctest --test-dir $tree --output-on-failure --no-tests=error -E '\.long$' -R "${only:-$1}" "${@:2}" || failed=1
 }
-kills='^(test_(.*_)?losses|raytrace\.(kill_picture|left_out|stop_root)|tutorial\.killed_ensemble)$'
+kills='^(test_(.*_)?losses|raytrace\.(kill_picture|left_out|stop_root)|tutorial\.killed_ensemble|run\.spares)$'
 say "$(scripts/skel-mpiexec --explain -n 4 PROGRAM)"
 if [ -z "$only" ]; then
   say "Tests of MPI"

@@ -8,8 +8,8 @@ usage: scripts/test-slurm.sh [--programs DIR] [--no-install]
 
 As root, starts munged, slurmctld and slurmd on loopback, with configuration, sockets and logs of their own in a temporary
 folder, and tests: srun with PMIx and without; the loss of a rank, also of rank 0, under skel-mpiexec; the job scripts of
-packaging/slurm: a signal before the time limit, and jobs that resume after a warning, after a requeue and after the loss of a
-rank.
+packaging/slurm: a signal before the time limit, and jobs that resume after a warning, after a requeue, after the loss of a
+rank, and for commands that could not end in time.
   --programs DIR  use the programs in DIR instead of building them
   --no-install    do not install missing Debian packages: list them and exit with code 1
 
@@ -30,7 +30,7 @@ done
 need_packages slurmctld slurmd slurm-client munge openmpi-bin libpmix-dev # Slurm loads libpmix.so
 if [ -z "$programs" ]; then
   need_packages "${build_packages[@]}"
-  build release skel-raytrace skel-search
+  build release skel-raytrace skel-search skel-run
   programs=$PWD/build/release/bin
 fi
 source=$PWD
@@ -188,4 +188,16 @@ resumes requeued scontrol requeue
 say "resume.sbatch: a rank is killed, which ends srun, and the job is queued again and resumed"
 kill_rank_1() { sleep 1 && kill_rank "$1" 1; }
 resumes killed kill_rank_1
+say "resume.sbatch: commands that could not end in time run in the next job"
+# A job of 5 minutes ends 30 s early, so commands that are said to take 250 s begin in its first 20 s only: on two ranks,
+# those of 6 s at most eight times.
+seq 0 11 | sed 's/.*/sleep 6; echo & >>ended/' >list
+rm -f ended resume.out
+job=$(submit resume --time=5 -- skel-run --threads 1 --task-time 250s --progress never --report needs.json -o table.csv list)
+until_true 900 is_over "$job"
+cat resume.out
+grep -q 'tasks\? not started, since they could not end before the time limit.*continue with --resume' resume.out
+field "$job" JobState | grep COMPLETED
+[ "$(sort -n ended | xargs)" = "$(seq 0 11 | xargs)" ]
+[ "$(grep -c ',ok,' table.csv)" = 12 ]
 say "All passed"

@@ -108,6 +108,9 @@ struct run_outcome {
 /// The exit code of a run that left tasks out (--on-error collect).
 inline constexpr int exit_incomplete = 3;
 
+/// The exit code of a run that did not start tasks which could not end before the time limit (task_needs).
+inline constexpr int exit_not_started = 4;
+
 /// Returns the text of --help for the options of run_options: one line each.
 [[nodiscard]] std::string help_of_options();
 

@@ -319,12 +319,15 @@ int session::finish(run_outcome outcome) {
     throw error(detail::format(
         "stopped by {} after {} tasks; the result is incomplete{}", signals->reason(), run.tasks,
         run.checkpoint && run.checkpoint->saved > 0 ? "; continue with --resume" : ""));
-  if (run.needs && run.needs->not_started > 0)
-    throw error(
-        detail::format("{} not started, since they could not end before the time limit; the result is "
-                       "incomplete{}",
-                       counted(run.needs->not_started, "task"),
-                       run.checkpoint && run.checkpoint->saved > 0 ? "; continue with --resume" : ""));
+  if (run.needs && run.needs->not_started > 0) {
+    if (ctx.is_root())
+      std::fprintf(stderr,
+                   "%s: %s not started, since they could not end before the time limit; the result is "
+                   "incomplete%s\n",
+                   name.c_str(), counted(run.needs->not_started, "task").c_str(),
+                   run.checkpoint && run.checkpoint->saved > 0 ? "; continue with --resume" : "");
+    return exit_not_started;
+  }
   for (auto const& line : lines_of_failures(run))
     std::fprintf(stderr, "%s: %s\n", name.c_str(), detail::one_line(line).c_str());
   if (!outcome.failure.empty()) throw error(outcome.failure);

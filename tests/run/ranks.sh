@@ -118,5 +118,5 @@ refused() { # refused TEXT RANKS ARGUMENTS...
   grep -qF -- "$1" log || fail "expected $1, found $(cat log)"
 }
 refused "--ranks-per-task 4: expected a host with that many ranks, found at most 3: on $(hostname)" 3 --ranks-per-task 4 list
-refused "--ranks-per-task: expected no --cores and no --memory" 2 --ranks-per-task 2 --cores 2 list
+refused "--ranks-per-task: expected no --cores, --memory and --task-time" 2 --ranks-per-task 2 --cores 2 list
 SKEL_HOST=h%r refused "--ranks-per-task 2: expected a host with that many ranks, found at most 1: on h0" 3 --ranks-per-task 2 list

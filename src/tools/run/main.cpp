@@ -40,13 +40,18 @@ void add_options(CLI::App& app, run_settings& s) {
       "each command is an MPI program, which is started as N processes, without mpiexec, on the cores of N "
       "ranks of one host",
       CLI::Range(1, 4096));
-  app.add_option_function<std::string>(
-         "--task-time-limit",
-         [&s](std::string const& text) {
-           s.where.limit_seconds = skel::detail::parse_duration(text).count();
-         },
-         "a command that runs for longer is ended with all of its processes, and has failed")
-      ->type_name("90s|15m|2h");
+  auto const duration = [&app](char const* name, double& seconds, char const* help) {
+    app.add_option_function<std::string>(
+           name,
+           [&seconds](std::string const& text) { seconds = skel::detail::parse_duration(text).count(); },
+           help)
+        ->type_name("90s|15m|2h");
+  };
+  duration("--task-time", s.seconds,
+           "each command takes about this long: it is not started if the time limit, or the end of a Slurm "
+           "job, is nearer; --resume goes on with it");
+  duration("--task-time-limit", s.where.limit_seconds,
+           "a command that runs for longer is ended with all of its processes, and has failed");
 }
 
 }  // namespace

@@ -98,9 +98,9 @@ class team_runner {
 // Before anything runs. Later, after losses, there may be fewer ranks.
 void check_ranks(context& ctx, run_settings const& s, bool root_works) {
   ctx.set_threads(1);
-  if (s.where.cores > 0 || s.memory > 0)
+  if (s.where.cores > 0 || s.memory > 0 || s.seconds > 0)
     throw usage_error(
-        "--ranks-per-task: expected no --cores and no --memory: a command has its ranks' cores");
+        "--ranks-per-task: expected no --cores, --memory and --task-time: a command has its ranks' cores");
   auto const hosts = skel::gather(ctx, ctx.host());
   if (!hosts || ctx.attempt() > 1) return;
   if (auto const why = why_no_ranks(); !why.empty()) throw usage_error("--ranks-per-task: " + why);
@@ -121,8 +121,9 @@ farm_options options_of(program::common_options const& common, run_settings cons
   o.root_works = common.of_farm.root_works;
   o.label = "commands";
   o.task.run_once = true;
-  if (s.where.cores > 0 || s.memory > 0)
-    o.task.needs = task_needs{.memory = s.memory, .threads = std::max(1U, s.where.cores)};
+  if (s.where.cores > 0 || s.memory > 0 || s.seconds > 0)
+    o.task.needs =
+        task_needs{.memory = s.memory, .threads = std::max(1U, s.where.cores), .seconds = s.seconds};
   if (s.keep_going)
     o.on_error = on_error::collect{.times = s.retries + 1};
   else if (s.retries > 0)

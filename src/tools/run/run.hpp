@@ -24,6 +24,7 @@ struct run_settings {
   bool keep_going = false;   ///< --keep-going
   unsigned retries = 0;      ///< --retries
   std::uint64_t memory = 0;  ///< --memory, bytes; 0: not given
+  double seconds = 0;        ///< --task-time; 0: not given
   int ranks = 1;             ///< --ranks-per-task
 };
 
