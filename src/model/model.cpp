@@ -97,34 +97,22 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
   auto const functions = given != nullptr ? std::vector<weighted_functions>{{parse_basis(*given)}}
                                           : choose_functions(name, samples, options.how,
                                                              t.phase == "run" && t.quantity == "seconds");
-  auto const with_residuals = [&](fitted f, std::span<observation const> from) {
-    auto const warn = [&](std::string const& text) {
-      f.warnings.push_back(detail::format("{}: {}", name, text));
-    };
-    if (t.chosen) std::ranges::for_each(variables_left_out(from), warn);
-    if (options.residuals) add_residuals(f, from);
-    if (f.residuals) {
-      f.alternatives.clear();
-      f.weight = 1;
-      if (t.chosen) f = with_best_trend(name, std::move(f), from, options.how);
-    }
-    std::ranges::for_each(variables_in_doubt(from, f.basis), warn);
-    constexpr double little = 0.9;
-    if (f.r2 < little)
-      warn(detail::format("R² is {:.2f}: the functions explain only part of the samples", f.r2));
-    return f;
-  };
   auto f = fit_all(name, samples, functions, options.how);
-  if (!options.drop_outliers || f.outliers.empty()) return with_residuals(std::move(f), samples);
-  std::vector<observation> kept;
-  for (auto const& o : samples) {
-    auto const is = [&](outlier const& x) { return x.where == o.where && x.value == o.value; };
-    if (std::ranges::none_of(f.outliers, is)) kept.push_back(o);
+  auto const warn = [&](std::string const& text) {
+    f.warnings.push_back(detail::format("{}: {}", name, text));
+  };
+  if (t.chosen) std::ranges::for_each(variables_left_out(samples), warn);
+  if (options.residuals) add_residuals(f, samples);
+  if (f.residuals) {
+    f.alternatives.clear();
+    f.weight = 1;
+    if (t.chosen) f = with_best_trend(name, std::move(f), samples, options.how);
   }
-  auto again = fit_all(name, kept, functions, options.how);
-  again.outliers = f.outliers;
-  again.warnings.push_back(detail::format("{}: fitted without {} outliers", name, f.outliers.size()));
-  return with_residuals(std::move(again), kept);
+  std::ranges::for_each(variables_in_doubt(samples, f.basis), warn);
+  constexpr double little = 0.9;
+  if (f.r2 < little)
+    warn(detail::format("R² is {:.2f}: the functions explain only part of the samples", f.r2));
+  return f;
 }
 
 void add_term(skeleton_model& m, std::span<sample const> samples, term t, model_options const& options) {

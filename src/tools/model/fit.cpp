@@ -58,7 +58,6 @@ void add_options(CLI::App& app, fit_arguments& o) {
   option(app, "--confidence", o.how.how.confidence, "confidence level of the intervals", shown_default,
          CLI::Range(0.5, 0.9999));
   app.add_flag("--allow-negative", o.allow_negative, "allow negative coefficients");
-  app.add_flag("--drop-outliers", o.how.drop_outliers, "fit again without the reported outliers");
   app.add_flag("--no-kriging", o.no_kriging,
                "use the basis functions only, without kriging of their residuals");
   option(app, "--plot FILE.svg", o.plot, "plot of measured against fitted values, and residuals");
