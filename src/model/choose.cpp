@@ -302,7 +302,6 @@ class search {
     Eigen::MatrixXd const gram = a_.transpose() * a_;
     Eigen::VectorXd const with = a_.transpose() * y_;
     double const all = y_.squaredNorm();
-    bool const any_sign = !options_.nonnegative;
     auto const add = [&](subset s, double squares) {
       s.likelihood = likelihood_score(squares, s.size);
       s.score = s.likelihood + price(s);
@@ -312,7 +311,7 @@ class search {
     Eigen::VectorXd rest_with(m);
     Eigen::VectorXd squares(m);
     for (Eigen::Index i = 0; i < m; ++i) {
-      if (any_sign || with[i] > 0) add({{i}, 1}, all - with[i] * with[i]);
+      if (with[i] > 0) add({{i}, 1}, all - with[i] * with[i]);
       if (most_ < 2) continue;
       auto const later = m - i - 1;
       auto const row = gram.col(i).tail(later);
@@ -324,7 +323,7 @@ class search {
         if (left < dependent) continue;
         double const x = rest_with[j] / left;
         double const pair = all - with[i] * with[i] - rest_with[j] * x;
-        if (any_sign || (x > 0 && with[i] - gram(j, i) * x > 0)) add({{i, j}, 2}, pair);
+        if (x > 0 && with[i] - gram(j, i) * x > 0) add({{i, j}, 2}, pair);
         if (most_ < 3) continue;
         // As arrays, so that the compiler uses vector instructions: this loop takes nearly all of the time.
         auto const n = m - j - 1;
@@ -339,7 +338,7 @@ class search {
           if (!(squares[k] < limit)) continue;
           double const z = (rest_with[k] - rest(k, j) * x) / (rest(k, k) - rest(k, j) * rest(k, j) / left);
           double const y = x - rest(k, j) * z / left;
-          if (any_sign || (z > 0 && y > 0 && with[i] - gram(j, i) * y - gram(k, i) * z > 0))
+          if (z > 0 && y > 0 && with[i] - gram(j, i) * y - gram(k, i) * z > 0)
             add({{i, j, k}, 3}, squares[k]);
         }
       }
@@ -380,7 +379,7 @@ class search {
     if (freedom < 1) return unknown * static_cast<double>(out.size());
     Eigen::MatrixXd const a = columns(in, Eigen::all);
     Eigen::VectorXd const y = y_(in);
-    Eigen::VectorXd const x = options_.nonnegative ? solve_nonnegative(a, y) : solve_qr(a, y);
+    Eigen::VectorXd const x = solve_nonnegative(a, y);
     Eigen::MatrixXd const inverse = inverse_normal(a);
     double const variance = (y - a * x).squaredNorm() / freedom + exact;
     double sum = 0;

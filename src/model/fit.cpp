@@ -173,7 +173,7 @@ fitted fit(std::string const& name, std::span<observation const> samples,
   constexpr int most_rounds = 30;
   for (int round = 0; round < most_rounds; ++round) {
     Eigen::VectorXd const b = w.cwiseProduct(s.y);
-    Eigen::VectorXd const next = options.nonnegative ? solve_nonnegative(weighted, b) : solve_qr(weighted, b);
+    Eigen::VectorXd const next = solve_nonnegative(weighted, b);
     bool const settled = round > 0 && (next - x).norm() <= 1e-10 * next.norm();
     x = next;
     if (settled || options.weights == weighting::equal) break;
@@ -201,8 +201,7 @@ fitted fit(std::string const& name, std::span<observation const> samples,
   double const t = student_quantile(0.5 + options.confidence / 2, n - p);
   for (Eigen::Index j = 0; j < p; ++j) {
     double const half = t * std::sqrt(covariance(j, j));
-    double const floor = options.nonnegative ? 0.0 : -HUGE_VAL;
-    f.low.push_back(std::min(x[j], std::max(floor, free[j] - half)));
+    f.low.push_back(std::min(x[j], std::max(0.0, free[j] - half)));
     f.high.push_back(std::max(x[j], free[j] + half));
     for (Eigen::Index k = 0; k < p; ++k) f.covariance.push_back(covariance(j, k));
   }
