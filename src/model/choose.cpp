@@ -197,10 +197,10 @@ class shortlist {
 // functions.
 class search {
  public:
-  search(std::span<observation const> samples, std::vector<basis_function> const& candidates,
-         fit_options const& options, bool shared_work)
-      : options_(options), n_(static_cast<Eigen::Index>(samples.size())), groups_(by_size(samples)) {
-    weigh(samples);
+  search(std::span<observation const> samples, std::vector<basis_function> const& candidates, weighting how,
+         bool shared_work)
+      : n_(static_cast<Eigen::Index>(samples.size())), groups_(by_size(samples)) {
+    weigh(samples, how);
     a_.resize(n_, static_cast<Eigen::Index>(candidates.size()));
     for (auto const& f : candidates) {
       auto const column = column_of(f, samples);
@@ -246,11 +246,11 @@ class search {
   static constexpr double dependent = 1e-10;
 
   // Relative to the mean of a configuration: weights by each sample would prefer the low ones.
-  void weigh(std::span<observation const> samples) {
+  void weigh(std::span<observation const> samples, weighting how) {
     Eigen::VectorXd y(n_);
     for (Eigen::Index i = 0; i < n_; ++i) y[i] = samples[static_cast<std::size_t>(i)].value;
     weights_ = Eigen::VectorXd::Constant(n_, std::sqrt(static_cast<double>(n_)) / y.norm());
-    if (options_.weights == weighting::relative)
+    if (how == weighting::relative)
       for (auto const& group : groups_) {
         double sum = 0;
         for (auto const i : group) sum += samples[i].value;
@@ -394,7 +394,6 @@ class search {
     return sum;
   }
 
-  fit_options options_;
   Eigen::Index n_;
   std::vector<std::vector<std::size_t>> groups_;  // configurations, ascending in size
   std::size_t most_ = most_functions;
@@ -423,7 +422,7 @@ std::vector<weighted_functions> choose_functions(std::string const& name,
   auto const variables = variables_of(samples).names;
   check_number(name, variables);
   auto const candidates = candidates_of(variables, samples, shared_work);
-  search const all(samples, candidates, options,
+  search const all(samples, candidates, options.weights,
                    shared_work && std::ranges::find(variables, "P") != variables.end());
   constexpr std::size_t most = 20;
   constexpr double least_weight = 0.005;  // relative to the best
