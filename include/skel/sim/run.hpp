@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "skel/context.hpp"
@@ -21,9 +20,6 @@ struct run_options {
   /// Virtual seconds of silence until a rank is declared dead, as
   /// context_options::suspect_after_seconds; 0: never.
   double suspect_after_seconds = 5;
-  /// The simulator reports a death to the root (that of the root to all ranks) after this many
-  /// virtual seconds. Empty: it does not.
-  std::optional<double> detection_seconds{};
   /// The simulation fails when its clock passes this time.
   double time_limit_seconds = std::numeric_limits<double>::infinity();
 };
