@@ -151,8 +151,6 @@ bool port::sleep_until(double time) {
       listen(static_cast<std::size_t>(at));
     }
   }
-  if (double const limit = world_.options().time_limit_seconds; clock() > limit)
-    world_.fail("the simulation has not ended after " + std::to_string(limit) + " virtual seconds");
   check_alive();
   return !inbox_.empty();
 }

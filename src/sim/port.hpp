@@ -23,8 +23,8 @@ namespace skel::sim {
 
 class world;
 
-/// Ends the fiber of a dead rank, or of every rank when the simulation exceeds its time limit. The rank sends
-/// nothing after it is thrown. Code that catches it, for example as the failure of a task, is harmless: the
+/// Ends the fiber of a dead rank, or of every rank when the simulation fails. The rank sends nothing after it
+/// is thrown. Code that catches it, for example as the failure of a task, is harmless: the
 /// next call throws it again.
 struct killed : std::exception {
   [[nodiscard]] char const* what() const noexcept override { return "this simulated rank is dead"; }

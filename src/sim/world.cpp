@@ -74,7 +74,6 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     context_options o;
     o.threads = 1;
     o.trace.on = options_.trace;
-    o.watchdog_seconds = options_.watchdog_seconds;
     o.suspect_after_seconds = options_.suspect_after_seconds;
     auto const rank = static_cast<std::size_t>(me.rank());
     auto const name = where_.machines[rank].name;
