@@ -220,6 +220,23 @@ double size_of_run(point const& at) {
   return size;
 }
 
+struct whole_run {
+  sample const& measured;
+  point const& at;
+};
+
+std::vector<double> errors_of(skeleton_model const& m, std::vector<whole_run> const& all) {
+  std::vector<double> errors;
+  for (auto const& [run, at] : all) {
+    auto const ranks = at.find("P");  // optional in Extra-P's lines
+    auto const seconds = run.measured.find("seconds");
+    if (seconds == run.measured.end() || seconds->second <= 0 || ranks == at.end()) continue;
+    auto const e = predict(m, nullptr, at, static_cast<int>(ranks->second));
+    errors.push_back(std::abs(e.seconds() - seconds->second) / seconds->second);
+  }
+  return errors;
+}
+
 // Fits phases to the smaller two thirds of the runs and compares their composition with the seconds
 // of the largest third.
 std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample const> samples,
@@ -237,12 +254,13 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
   double const limit =
       *std::next(distinct.begin(), static_cast<std::ptrdiff_t>((distinct.size() * 2 + 2) / 3 - 1));
   std::vector<sample> small;
-  std::vector<std::size_t> large;
+  std::vector<whole_run> large;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (size_of_run(sizes.at(runs[i])) <= limit)
+    auto const& at = sizes.at(runs[i]);
+    if (size_of_run(at) <= limit)
       small.push_back(samples[i]);
     else if (samples[i].phase == "run")
-      large.push_back(i);
+      large.push_back({samples[i], at});
   }
   skeleton_model bare = m;
   bare.terms.clear();
@@ -250,16 +268,7 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
   for (auto const& t : m.terms) same.basis[key_of(t)] = to_string(t.curve.basis);
   std::vector<double> errors;
   try {
-    auto const fitted_small = fit_skeleton(bare, small, same);
-    for (auto const i : large) {
-      auto const& at = sizes.at(runs[i]);
-      auto const ranks = at.find("P");  // optional in Extra-P's lines
-      auto const seconds = samples[i].measured.find("seconds");
-      if (seconds == samples[i].measured.end() || seconds->second <= 0 || ranks == at.end()) continue;
-      auto const e = predict(fitted_small, nullptr, at, static_cast<int>(ranks->second));
-      double const measured = seconds->second;
-      errors.push_back(std::abs(e.seconds() - measured) / measured);
-    }
+    errors = errors_of(fit_skeleton(bare, small, same), large);
   } catch (usage_error const&) {
     return std::nullopt;
   }
