@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "base/format.hpp"
 #include "base/text.hpp"

@@ -1,6 +1,5 @@
 // Runs skel-model as a user does.
 
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
