@@ -1,33 +1,31 @@
 #include "read_file.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <memory>
+#include <utility>
 
 namespace skel::detail {
 
 std::optional<std::string> read_file(std::string const& path, std::size_t most) {
-  struct close_file {
-    void operator()(std::FILE* f) const { std::fclose(f); }
-  };
-  std::unique_ptr<std::FILE, close_file> file(std::fopen(path.c_str(), "rbe"));
-  if (!file) return std::nullopt;
+  int const file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);  // NOLINT(cppcoreguidelines-pro-type-vararg)
+  if (file < 0) return std::nullopt;
   std::string text;
   while (text.size() <= most) {
-    constexpr std::size_t step = std::size_t{1} << 16;
     auto const had = text.size();
-    auto const wanted = std::min(step, most + 1 - had);
-    text.resize(had + wanted);
-    auto const got = std::fread(text.data() + had, 1, wanted, file.get());
-    text.resize(had + got);
-    if (got < wanted) break;
+    text.resize(had + std::min(std::size_t{1} << 16, most + 1 - had));
+    auto const got = ::read(file, text.data() + had, text.size() - had);
+    auto const code = errno;
+    text.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got > 0 || (got < 0 && code == EINTR)) continue;
+    ::close(file);
+    errno = code;
+    return got == 0 ? std::optional(std::move(text)) : std::nullopt;
   }
-  if (std::ferror(file.get()) == 0) return text;
-  int const why = errno;
-  file.reset();
-  errno = why;
-  return std::nullopt;
+  ::close(file);
+  return text;
 }
 
 }  // namespace skel::detail
