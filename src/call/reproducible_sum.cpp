@@ -101,9 +101,9 @@ kernel find_kernel() {
 // The terms, or a copy that zeros fill up.
 std::span<double const> in_whole_chains(std::span<double const> terms, std::span<double, block> copy) {
   if (terms.size() % chains == 0) return terms;
-  auto const end = std::ranges::copy(terms, copy.begin()).out;
+  std::ranges::copy(terms, copy.begin());
   auto const whole = copy.first((terms.size() + chains - 1) / chains * chains);
-  std::fill(end, whole.end(), 0.0);
+  std::ranges::fill(whole.subspan(terms.size()), 0.0);
   return whole;
 }
 
