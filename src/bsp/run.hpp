@@ -3,12 +3,10 @@
 
 #include <deque>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
 #include <variant>
-#include <vector>
 
 #include "bsp/role/member.hpp"
 #include "bsp/role/root.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <span>
 
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
@@ -98,6 +98,15 @@ kernel find_kernel() {
   return {largest_portable, extract_portable};
 }
 
+// The terms, or a copy that zeros fill up.
+std::span<double const> in_whole_chains(std::span<double const> terms, std::span<double, block> copy) {
+  if (terms.size() % chains == 0) return terms;
+  std::ranges::copy(terms, copy.begin());
+  auto const whole = copy.first((terms.size() + chains - 1) / chains * chains);
+  std::ranges::fill(whole.subspan(terms.size()), 0.0);
+  return whole;
+}
+
 }  // namespace
 
 void exact_sum::add(double x) {
@@ -137,31 +146,20 @@ void exact_sum::add(std::span<double const> terms) {
   while (!terms.empty()) {
     auto const part = terms.first(std::min(terms.size(), block));
     terms = terms.subspan(part.size());
-    double const* from = part.data();
-    std::size_t n = part.size();
     constexpr std::size_t few = 32;  // as fast one by one
-    if (n < few || slow_blocks > 0) {
+    if (part.size() < few || slow_blocks > 0) {
       if (slow_blocks > 0) --slow_blocks;
       add_one_by_one(part);
       continue;
     }
-    if (n % chains != 0) {  // padded with zeros
-      std::copy(part.begin(), part.end(), rest.begin());
-      auto const padded = (n + chains - 1) / chains * chains;
-      std::fill(rest.begin() + static_cast<std::ptrdiff_t>(n),
-                rest.begin() + static_cast<std::ptrdiff_t>(padded), 0.0);
-      from = rest.data();
-      n = padded;
-    }
+    auto const whole = in_whole_chains(part, rest);
+    double const* from = whole.data();
+    std::size_t const n = whole.size();
     // The sum of all leading parts must fit below sigma, and sigma must not overflow.
     constexpr int most_exponent = std::numeric_limits<double>::max_exponent - block_bits - 4;
     double most = fast.largest(from, n);
-    double const first_sigma_limit = std::ldexp(1.0, most_exponent);
-    if (!(most < first_sigma_limit)) {
-      add_one_by_one(part);
-      continue;
-    }
-    if (most == 0) {  // zeros, and NaN, which largest() ignores
+    // It is 0 for zeros, and for NaN, which largest() ignores.
+    if (most == 0 || !(most < std::ldexp(1.0, most_exponent))) {
       add_one_by_one(part);
       continue;
     }

@@ -1,9 +1,7 @@
 #include "call_store.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <ranges>
 #include <utility>
 #include <vector>

@@ -1,8 +1,6 @@
 // What the root of a farm or of ring_steal records during a call, for the next checkpoint.
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <string>
 
 #include "call/timed.hpp"

@@ -1,7 +1,6 @@
 #include "store_session.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/engine.hpp"
 #include "skel/bytes.hpp"

@@ -80,29 +80,34 @@ void store_writer::open_store() {
     if (!found && options_.resume == checkpoint_options::resume_mode::if_there)  // there was one
       throw error(name() + ": no generation can be restored");
     if (!found) throw usage_error("there is no checkpoint to resume from in " + join(options_.store, ", "));
-    if (found->parts.size() != 1)
-      throw usage_error("the checkpoint in " + join(options_.store, ", ") + " is not of a run like this one");
-    auto const& from = found->from;
-    try {
-      session_->left = read_calls(found->parts[0]);
-    } catch (protocol_error const& bad) {
-      throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
-    }
-    if (!session_->left.empty()) session_->first_saved = session_->left.begin()->first;
-    for (auto const& [number, call] : session_->left)
-      if (call.what.starts_with(
-              call_description("bsp").text()))  // its content: the stamps of its generations
-        for (std::span<std::byte const> in(call.content); !in.empty();)
-          session_->stamps[number].insert(bytes::get_raw<std::uint64_t>(in));
-    increments_.resume_from(from, found->parts[0]);
-    session_->restored = from.plan;
-    session_->history = from.history;
-    auto const& who = store_.options().identity;
-    session_->origin = detail::format(
-        "{}: contains generation {} of {}", storage::directory_of(from.parts.at(0).shards.begin()->second),
-        from.plan.generation, who.version.empty() ? who.program : who.program + " " + who.version);
-    session_->log = increments_.take();
+    resume(*found);
   });
+}
+
+void store_writer::resume(storage::repository::restored const& found) {
+  if (found.parts.size() != 1)
+    throw usage_error("the checkpoint in " + join(options_.store, ", ") + " is not of a run like this one");
+  auto& s = *session_;
+  try {
+    s.left = read_calls(found.parts[0]);
+  } catch (protocol_error const& bad) {
+    throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
+  }
+  if (!s.left.empty()) s.first_saved = s.left.begin()->first;
+  auto const bsp = call_description("bsp").text();
+  for (auto const& [number, call] : s.left)
+    if (call.what.starts_with(bsp))  // its content: the stamps of its generations
+      for (std::span<std::byte const> in(call.content); !in.empty();)
+        s.stamps[number].insert(bytes::get_raw<std::uint64_t>(in));
+  auto const& from = found.from;
+  increments_.resume_from(from, found.parts[0]);
+  s.restored = from.plan;
+  s.history = from.history;
+  auto const& who = store_.options().identity;
+  s.origin = detail::format(
+      "{}: contains generation {} of {}", storage::directory_of(from.parts.at(0).shards.begin()->second),
+      from.plan.generation, who.version.empty() ? who.program : who.program + " " + who.version);
+  s.log = increments_.take();
 }
 
 std::optional<std::vector<std::byte>> store_writer::open(bool again) {

@@ -73,6 +73,7 @@ class store_writer : public call_store {
     std::string error;
   };
   void open_store();
+  void resume(storage::repository::restored const& found);
   [[nodiscard]] outcome write_increment(storage::run_history const& history, bool both = false);
   [[nodiscard]] storage::run_history history();
   [[nodiscard]] std::shared_ptr<std::vector<std::byte> const> head(std::uint64_t at, std::uint64_t length,

@@ -1,6 +1,5 @@
 #include "disk_server.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "skel/error.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "base/format.hpp"
 #include "base/text.hpp"
@@ -232,6 +231,23 @@ std::optional<disk_name> disk_named(std::string_view text, int ranks) {
   return d;
 }
 
+void check_cluster(std::string const& named, disk_name const& disk, bool remote) {
+  auto const refuse = [&](std::string_view why) {
+    throw usage_error(detail::format("\"{}\": {}", named, why));
+  };
+  if (disk.cluster && disk.cluster->empty()) refuse("missing cluster, expected ranks:DIR@CLUSTER");
+  if (disk.cluster && remote) refuse("remote directories have no cluster, expected ranks:DIR");
+}
+
+void warn_of_cluster(store_places& s, std::string const& of_cluster) {
+  auto const elsewhere =
+      static_cast<std::size_t>(std::ranges::count(s.places, true, &storage::place::remote));
+  if (elsewhere == s.places.size())
+    s.warning = of_cluster + ": no rank is of this cluster";
+  else if (elsewhere == 0)
+    s.warning = of_cluster + ": all ranks are of this cluster, so no checkpoint is kept elsewhere";
+}
+
 }  // namespace
 
 store_places find_places(disk_service& of, checkpoint_options const& options) {
@@ -245,12 +261,8 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
       s.places.push_back({named, {}, remote});
       return;
     }
-    auto const refuse = [&](std::string_view why) {
-      throw usage_error(detail::format("\"{}\": {}", named, why));
-    };
+    check_cluster(named, *disk, remote);
     auto const& cluster = disk->cluster;
-    if (cluster && cluster->empty()) refuse("missing cluster, expected ranks:DIR@CLUSTER");
-    if (cluster && remote) refuse("remote directories have no cluster, expected ranks:DIR");
     auto const only = disk->rank ? of.ranks().rank_of(*disk->rank) : std::nullopt;
     std::vector<rank_disk> found;
     if (only || !disk->rank) found = files->add(disk->pattern, only);
@@ -266,7 +278,7 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
     s.home = of.own().name;
     if (!cluster) return;
     if (!some_cluster && of.ranks().left() == of.ranks().all())
-      refuse("no rank has a cluster, set SKEL_CLUSTER");
+      throw usage_error(detail::format("\"{}\": no rank has a cluster, set SKEL_CLUSTER", named));
     of_cluster = named;
   };
   for (auto const& d : options.store) add(d, false);
@@ -279,12 +291,7 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
         detail::format("rank {} is lost, and with its disk all checkpoints: rank {} stores the next ones",
                        *gone[0].rank, of.ranks().in_job(0));
   }
-  auto const elsewhere =
-      static_cast<std::size_t>(std::ranges::count(s.places, true, &storage::place::remote));
-  if (!of_cluster.empty() && elsewhere == s.places.size())
-    s.warning = of_cluster + ": no rank is of this cluster";
-  else if (!of_cluster.empty() && elsewhere == 0)
-    s.warning = of_cluster + ": all ranks are of this cluster, so no checkpoint is kept elsewhere";
+  if (!of_cluster.empty()) warn_of_cluster(s, of_cluster);
   s.files = std::move(files);
   return s;
 }

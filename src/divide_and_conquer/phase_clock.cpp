@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"

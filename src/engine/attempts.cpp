@@ -54,57 +54,70 @@ std::string line_of_attempt(std::vector<int> const& before, std::vector<int> con
   return lost_root ? text + detail::format(", with rank {} as root", now.front()) : text;
 }
 
-}  // namespace
+// The attempts of one rank.
+class attempts {
+ public:
+  using make_engine = std::function<std::shared_ptr<engine>(std::unique_ptr<transport::transport>)>;
+  attempts(std::shared_ptr<job_wires> const& job, make_engine const& make, std::string const& program,
+           bool may_leave)
+      : job_(job), make_(make), program_(program), may_leave_(may_leave) {}
 
-attempts_end run_attempts(
-    std::shared_ptr<job_wires> const& job,
-    std::function<std::shared_ptr<engine>(std::unique_ptr<transport::transport>)> const& make,
-    std::string const& program, function_reference<int(context&)> body, bool may_leave) {
-  std::vector<rank_loss> losses;
-  std::shared_ptr<remembered_results> memory;
-  bool retires = false;
-  auto const self = job->carrier().rank();
-  if (auto const& all = job->now().members; !std::ranges::binary_search(all, self))
-    if (auto const end = job->wait_until_needed()) {
-      if (end->silent)
-        std::fprintf(stderr, "%s: rank %d has waited in vain: the ranks that worked have ended\n",
-                     program.c_str(), self);
-      return {.code = end->code, .abrupt = end->abrupt};
+  attempts_end run(function_reference<int(context&)> body) {
+    for (;;) {
+      auto engine = begin();
+      auto const end = [&] {
+        context ctx = context_access::make(engine);
+        return run_body(ctx, body);
+      }();
+      retires_ = engine->retirement().wanted();
+      if (auto last = end_of_job(engine, end)) return std::move(*last);
+      if (!go_on(std::move(engine))) {
+        std::fprintf(stderr, "%s: rank %d was silent for too long: the other ranks have gone on without it\n",
+                     program_.c_str(), self());
+        return {.code = 1, .left_out = true};
+      }
     }
-  for (;;) {
-    auto const attempt = static_cast<int>(job->now().number);
-    auto engine = make(std::make_unique<view_transport>(job));
-    note_attempt(attempt);
-    if (!memory && job->restarts()) memory = memory_of(*engine);
-    engine->job.attempt = attempt;
-    engine->job.earlier_losses = losses;
-    engine->job.memory = memory;
-    auto& leaving = engine->retirement();
+  }
+
+ private:
+  [[nodiscard]] int self() const { return job_->carrier().rank(); }
+
+  std::shared_ptr<engine> begin() {
+    attempt_ = static_cast<int>(job_->now().number);
+    auto made = make_(std::make_unique<view_transport>(job_));
+    note_attempt(attempt_);
+    if (!memory_ && job_->restarts()) memory_ = memory_of(*made);
+    made->job.attempt = attempt_;
+    made->job.earlier_losses = losses_;
+    made->job.memory = memory_;
+    auto& leaving = made->retirement();
     leaving.kept_by =
-        may_leave ? "" : "mpiexec would end the job with it; start the program with skel-mpiexec";
-    leaving.memory = memory.get();
-    if (retires) leaving.want();
-    auto& farewell = engine->farewell();
-    farewell.program = program;
-    auto const end = [&] {
-      context ctx = context_access::make(engine);
-      return run_body(ctx, body);
-    }();
-    retires = leaving.wanted();
-    if (std::unique_lock const lock(engine->mutex()); leaving.done()) {
+        may_leave_ ? "" : "mpiexec would end the job with it; start the program with skel-mpiexec";
+    leaving.memory = memory_.get();
+    if (retires_) leaving.want();
+    made->farewell().program = program_;
+    return made;
+  }
+
+  // Returns nothing if the body must run again.
+  std::optional<attempts_end> end_of_job(std::shared_ptr<engine> const& engine, departure const& end) {
+    if (std::unique_lock const lock(engine->mutex()); engine->retirement().done()) {
       if (!engine->options().quiet)
-        std::fprintf(stderr, "%s: rank %d has retired\n", program.c_str(), job->carrier().rank());
-      return {.retired = true};
+        std::fprintf(stderr, "%s: rank %d has retired\n", program_.c_str(), self());
+      return attempts_end{.retired = true};
     }
-    auto const code = engine->say_farewell(end, program);
-    farewell.program.clear();
-    if (code) {
-      std::lock_guard const lock(engine->mutex());
-      job->release_spares({*code, job->now().number > 1 || engine->farewell().leaves_abruptly()});
-      return {*code, std::move(engine)};
-    }
+    auto const code = engine->say_farewell(end, program_);
+    engine->farewell().program.clear();
+    if (!code) return std::nullopt;
+    std::lock_guard const lock(engine->mutex());
+    job_->release_spares({*code, job_->now().number > 1 || engine->farewell().leaves_abruptly()});
+    return attempts_end{*code, engine};
+  }
+
+  // Enters the next view. Returns false if it leaves this rank out.
+  bool go_on(std::shared_ptr<engine> engine) {
     bool const quiet = engine->options().quiet;
-    auto const before = job->now().members;
+    auto const before = job_->now().members;
     std::unique_lock lock(engine->mutex());  // the helper still hears of losses
     auto const known = engine->losses();
     bool const root_from_outside = engine->peers().is_lost_from_outside(0);
@@ -112,22 +125,44 @@ attempts_end run_attempts(
     if (engine.use_count() > 1)  // the body has kept a context, whose helper would go on receiving
       engine->close_wires("a context of an earlier attempt: make it anew from that of the body");
     engine.reset();
-    if (!job->enter_next()) {
-      std::fprintf(stderr, "%s: rank %d was silent for too long: the other ranks have gone on without it\n",
-                   program.c_str(), job->carrier().rank());
-      return {.code = 1, .left_out = true};
-    }
-    auto const& members = job->now().members;
-    losses = losses_between(before, members, known, attempt);
-    if (memory) {
-      memory->attempt_begins(job->carrier().now());
+    if (!job_->enter_next()) return false;
+    auto const& members = job_->now().members;
+    losses_ = losses_between(before, members, known, attempt_);
+    if (memory_) {
+      memory_->attempt_begins(job_->carrier().now());
       if (!std::ranges::binary_search(members, before.front()))
-        memory->root_lost(before.front(), root_from_outside);
+        memory_->root_lost(before.front(), root_from_outside);
     }
-    if (members.front() == self && !quiet)
-      std::fprintf(stderr, "%s: %s\n", program.c_str(),
-                   line_of_attempt(before, members, job->carrier().size()).c_str());
+    if (members.front() == self() && !quiet)
+      std::fprintf(stderr, "%s: %s\n", program_.c_str(),
+                   line_of_attempt(before, members, job_->carrier().size()).c_str());
+    return true;
   }
+
+  std::shared_ptr<job_wires> job_;
+  make_engine const& make_;
+  std::string program_;
+  bool may_leave_;
+  int attempt_ = 0;
+  std::vector<rank_loss> losses_;
+  std::shared_ptr<remembered_results> memory_;
+  bool retires_ = false;
+};
+
+}  // namespace
+
+attempts_end run_attempts(
+    std::shared_ptr<job_wires> const& job,
+    std::function<std::shared_ptr<engine>(std::unique_ptr<transport::transport>)> const& make,
+    std::string const& program, function_reference<int(context&)> body, bool may_leave) {
+  if (!std::ranges::binary_search(job->now().members, job->carrier().rank()))
+    if (auto const end = job->wait_until_needed()) {
+      if (end->silent)
+        std::fprintf(stderr, "%s: rank %d has waited in vain: the ranks that worked have ended\n",
+                     program.c_str(), job->carrier().rank());
+      return {.code = end->code, .abrupt = end->abrupt};
+    }
+  return attempts(job, make, program, may_leave).run(body);
 }
 
 }  // namespace skel::detail

@@ -2,7 +2,8 @@
 
 #include <unistd.h>
 
-#include <cmath>
+#include <cfloat>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -44,6 +45,17 @@ std::uint64_t parse_bytes(char const* name, std::string_view text) {
   return std::uint64_t{*n} << (unit == std::string_view::npos ? 0 : 10 * (unit + 1));
 }
 
+// Leaves `to` as it is without such a variable.
+template <class Number, class Value>
+void read_number(char const* name, Value& to, Number least, Number most, std::string_view expected) {
+  auto const* const text = environment(name);
+  if (text == nullptr) return;
+  auto const n = detail::to_number<Number>(text);
+  if (!n || !(*n >= least && *n <= most))
+    throw usage_error(detail::format("{} must be {}, found \"{}\"", name, expected, text));
+  to = *n;
+}
+
 std::optional<bool> yes_or_no(char const* name) {
   auto const* const text = environment(name);
   if (text == nullptr) return std::nullopt;
@@ -57,31 +69,16 @@ std::optional<bool> yes_or_no(char const* name) {
 
 context_options context_options::from_environment() {
   context_options o;
-  auto const threads = [](char const* name, int& to) {
-    auto const* const t = environment(name);
-    if (t == nullptr) return;
-    auto const n = detail::to_number<int>(t);
-    if (!n || *n < 1 || *n > detail::most_threads)
-      throw usage_error(
-          detail::format("{} must be a number from 1 to {}, found \"{}\"", name, detail::most_threads, t));
-    to = *n;
-  };
-  threads("SKEL_THREADS", o.threads);
-  threads("SKEL_THREADS_PER_DEVICE", o.threads_per_device);
+  auto const threads = detail::format("a number from 1 to {}", detail::most_threads);
+  read_number("SKEL_THREADS", o.threads, 1, detail::most_threads, threads);
+  read_number("SKEL_THREADS_PER_DEVICE", o.threads_per_device, 1, detail::most_threads, threads);
   if (auto const* p = environment("SKEL_PROGRESS")) o.progress = observe::parse_progress_mode(p);
-  if (auto const* f = environment("SKEL_TRACE")) {
-    o.trace = {true, f};
-  }
+  if (auto const* f = environment("SKEL_TRACE")) o.trace = {true, f};
   if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
   if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
     o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
   if (auto const* r = environment("SKEL_REMEMBER")) o.again.remember_bytes = parse_bytes("SKEL_REMEMBER", r);
-  if (auto const* s = environment("SKEL_SPARES")) {
-    auto const n = detail::to_number<int>(s);
-    if (!n || *n < 0)
-      throw usage_error(detail::format("SKEL_SPARES must be a number of ranks, found \"{}\"", s));
-    o.again.spares = *n;
-  }
+  read_number("SKEL_SPARES", o.again.spares, 0, INT_MAX, "a number of ranks");
   if (auto const* h = environment("SKEL_HOST")) {
     o.host.name = h;
     try {
@@ -91,12 +88,7 @@ context_options context_options::from_environment() {
     }
   }
   if (auto const* c = environment("SKEL_CLUSTER")) o.host.cluster = c;
-  if (auto const* l = environment("SKEL_HOST_LOAD")) {
-    auto const load = detail::to_number<double>(l);
-    if (!load || !std::isfinite(*load) || *load < 0)
-      throw usage_error(detail::format("SKEL_HOST_LOAD must be a number of at least 0, found \"{}\"", l));
-    o.host.load = *load;
-  }
+  read_number("SKEL_HOST_LOAD", o.host.load, 0.0, DBL_MAX, "a number of at least 0");
   o.check.inputs = yes_or_no("SKEL_CHECK_INPUTS");
   o.check.tasks = yes_or_no("SKEL_CHECK_TASKS");
   return o;

@@ -44,6 +44,17 @@ view_number take_number(transport::packet& what) {
   return n;
 }
 
+std::vector<int> other_ranks(std::span<std::byte const> body, transport::transport const& of) {
+  std::vector<int> ranks;
+  while (!body.empty()) {
+    auto const r = bytes::get_varint(body);
+    if (r >= static_cast<std::uint64_t>(of.size()) || static_cast<int>(r) == of.rank())
+      throw protocol_error("wrong rank in a message about views");
+    ranks.push_back(static_cast<int>(r));
+  }
+  return ranks;
+}
+
 bool is_member(role::view const& v, int rank) {
   return std::binary_search(v.members.begin(), v.members.end(), rank);
 }
@@ -271,17 +282,7 @@ bool job_wires::on_control(int from, transport::packet const& what) {
     answered_ = carrier_->now();
     return of == now().number && is_member(now(), from);
   }
-  if (kind == ends) {
-    std::vector<int> ranks;
-    while (!body.empty()) {
-      auto const r = bytes::get_varint(body);
-      if (r >= static_cast<std::uint64_t>(carrier_->size()) || static_cast<int>(r) == carrier_->rank())
-        throw protocol_error("wrong rank in a message about views");
-      ranks.push_back(static_cast<int>(r));
-    }
-    ended_.learn(ranks);
-    return false;
-  }
+  if (kind == ends) return ended_.learn(other_ranks(body, *carrier_)), false;
   if (kind == waits) return on_waiting(from, of), false;
   if (kind == end_of_job) {
     auto const code = static_cast<int>(bytes::get_varint(body));

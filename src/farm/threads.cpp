@@ -88,6 +88,16 @@ std::optional<task_gate::place> farm_threads::admit(quantum& q, worker_info& whe
   return std::nullopt;
 }
 
+void farm_threads::run_slice(quantum& q, std::uint64_t end, worker_info const& where) {
+  auto const& payloads = states_[where.thread].payloads;
+  if (q.batch.in_place)
+    work_.run_in_place(q.range, q.done, end, where);
+  else if (q.batch.local)
+    work_.run_local(q.range, q.done, end, payloads, where, *q.batch.local);
+  else
+    work_.run_packed(q.range, q.done, end, payloads, where, q.batch.packed.body());
+}
+
 void farm_threads::run_slices(quantum& q, worker_info const& on, std::atomic<bool> const& draining,
                               function_reference<void()> const& between) {
   worker_info where = on;
@@ -114,12 +124,7 @@ void farm_threads::run_slices(quantum& q, worker_info const& on, std::atomic<boo
       t.since = before;
     }
     try {
-      if (batch.in_place)
-        work_.run_in_place(range, at, end, where);
-      else if (batch.local)
-        work_.run_local(range, at, end, t.payloads, where, *batch.local);
-      else
-        work_.run_packed(range, at, end, t.payloads, where, batch.packed.body());
+      run_slice(q, end, where);
     } catch (...) {
       account();
       throw;

@@ -125,6 +125,7 @@ class farm_threads {
     std::atomic<double> since{0};        // when it began; 0: none runs
   };
   [[nodiscard]] std::optional<task_gate::place> admit(quantum& q, worker_info& where);
+  void run_slice(quantum& q, std::uint64_t end, worker_info const& where);
   void run_slices(quantum& q, worker_info const& on, std::atomic<bool> const& draining,
                   function_reference<void()> const& between);
 

@@ -197,10 +197,10 @@ class shortlist {
 // functions.
 class search {
  public:
-  search(std::span<observation const> samples, std::vector<basis_function> const& candidates,
-         fit_options const& options, bool shared_work)
-      : options_(options), n_(static_cast<Eigen::Index>(samples.size())), groups_(by_size(samples)) {
-    weigh(samples);
+  search(std::span<observation const> samples, std::vector<basis_function> const& candidates, weighting how,
+         bool shared_work)
+      : n_(static_cast<Eigen::Index>(samples.size())), groups_(by_size(samples)) {
+    weigh(samples, how);
     a_.resize(n_, static_cast<Eigen::Index>(candidates.size()));
     for (auto const& f : candidates) {
       auto const column = column_of(f, samples);
@@ -246,11 +246,11 @@ class search {
   static constexpr double dependent = 1e-10;
 
   // Relative to the mean of a configuration: weights by each sample would prefer the low ones.
-  void weigh(std::span<observation const> samples) {
+  void weigh(std::span<observation const> samples, weighting how) {
     Eigen::VectorXd y(n_);
     for (Eigen::Index i = 0; i < n_; ++i) y[i] = samples[static_cast<std::size_t>(i)].value;
     weights_ = Eigen::VectorXd::Constant(n_, std::sqrt(static_cast<double>(n_)) / y.norm());
-    if (options_.weights == weighting::relative)
+    if (how == weighting::relative)
       for (auto const& group : groups_) {
         double sum = 0;
         for (auto const i : group) sum += samples[i].value;
@@ -302,7 +302,6 @@ class search {
     Eigen::MatrixXd const gram = a_.transpose() * a_;
     Eigen::VectorXd const with = a_.transpose() * y_;
     double const all = y_.squaredNorm();
-    bool const any_sign = !options_.nonnegative;
     auto const add = [&](subset s, double squares) {
       s.likelihood = likelihood_score(squares, s.size);
       s.score = s.likelihood + price(s);
@@ -312,7 +311,7 @@ class search {
     Eigen::VectorXd rest_with(m);
     Eigen::VectorXd squares(m);
     for (Eigen::Index i = 0; i < m; ++i) {
-      if (any_sign || with[i] > 0) add({{i}, 1}, all - with[i] * with[i]);
+      if (with[i] > 0) add({{i}, 1}, all - with[i] * with[i]);
       if (most_ < 2) continue;
       auto const later = m - i - 1;
       auto const row = gram.col(i).tail(later);
@@ -324,7 +323,7 @@ class search {
         if (left < dependent) continue;
         double const x = rest_with[j] / left;
         double const pair = all - with[i] * with[i] - rest_with[j] * x;
-        if (any_sign || (x > 0 && with[i] - gram(j, i) * x > 0)) add({{i, j}, 2}, pair);
+        if (x > 0 && with[i] - gram(j, i) * x > 0) add({{i, j}, 2}, pair);
         if (most_ < 3) continue;
         // As arrays, so that the compiler uses vector instructions: this loop takes nearly all of the time.
         auto const n = m - j - 1;
@@ -339,7 +338,7 @@ class search {
           if (!(squares[k] < limit)) continue;
           double const z = (rest_with[k] - rest(k, j) * x) / (rest(k, k) - rest(k, j) * rest(k, j) / left);
           double const y = x - rest(k, j) * z / left;
-          if (any_sign || (z > 0 && y > 0 && with[i] - gram(j, i) * y - gram(k, i) * z > 0))
+          if (z > 0 && y > 0 && with[i] - gram(j, i) * y - gram(k, i) * z > 0)
             add({{i, j, k}, 3}, squares[k]);
         }
       }
@@ -380,7 +379,7 @@ class search {
     if (freedom < 1) return unknown * static_cast<double>(out.size());
     Eigen::MatrixXd const a = columns(in, Eigen::all);
     Eigen::VectorXd const y = y_(in);
-    Eigen::VectorXd const x = options_.nonnegative ? solve_nonnegative(a, y) : solve_qr(a, y);
+    Eigen::VectorXd const x = solve_nonnegative(a, y);
     Eigen::MatrixXd const inverse = inverse_normal(a);
     double const variance = (y - a * x).squaredNorm() / freedom + exact;
     double sum = 0;
@@ -395,7 +394,6 @@ class search {
     return sum;
   }
 
-  fit_options options_;
   Eigen::Index n_;
   std::vector<std::vector<std::size_t>> groups_;  // configurations, ascending in size
   std::size_t most_ = most_functions;
@@ -424,7 +422,7 @@ std::vector<weighted_functions> choose_functions(std::string const& name,
   auto const variables = variables_of(samples).names;
   check_number(name, variables);
   auto const candidates = candidates_of(variables, samples, shared_work);
-  search const all(samples, candidates, options,
+  search const all(samples, candidates, options.weights,
                    shared_work && std::ranges::find(variables, "P") != variables.end());
   constexpr std::size_t most = 20;
   constexpr double least_weight = 0.005;  // relative to the best

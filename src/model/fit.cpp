@@ -118,6 +118,59 @@ void name_outliers(fitted& f, std::span<observation const> samples, Eigen::Matri
   }
 }
 
+// The weighted system, and its solution.
+struct solution {
+  Eigen::VectorXd weights;
+  Eigen::MatrixXd a;
+  Eigen::VectorXd y, x;
+};
+
+solution solve(system const& s, weighting how) {
+  solution found;
+  auto const weigh = [&](Eigen::VectorXd const& w) {
+    found.weights = w;
+    found.a = w.asDiagonal() * s.a;
+    found.y = w.cwiseProduct(s.y);
+  };
+  weigh(weights_of(how, s.y));
+  constexpr int most_rounds = 30;
+  for (int round = 0; round < most_rounds; ++round) {
+    Eigen::VectorXd const next = solve_nonnegative(found.a, found.y);
+    bool const settled = round > 0 && (next - found.x).norm() <= 1e-10 * next.norm();
+    found.x = next;
+    if (settled || how == weighting::equal) break;
+    // A curve that passes near 0 must not give all the weight to one sample.
+    weigh(weights_of(how, (s.a * found.x).cwiseMax(0.01 * s.y)));
+  }
+  return found;
+}
+
+void add_quality(fitted& f, std::string const& name, system const& s, solution const& found) {
+  double const squares = (found.y - found.a * found.x).squaredNorm();
+  auto const& w = found.weights;
+  double const mean = w.cwiseAbs2().dot(s.y) / w.squaredNorm();
+  double const total = w.cwiseProduct(s.y - Eigen::VectorXd::Constant(s.y.size(), mean)).squaredNorm();
+  if (total > 1e-24 * found.y.squaredNorm())
+    f.r2 = 1 - squares / total;
+  else
+    f.warnings.push_back(name + ": all values are equal (zero variance): R² is meaningless");
+  f.deviation = std::sqrt(squares / f.degrees_of_freedom());
+}
+
+// `inverse`: that of the weighted columns' normal matrix.
+void add_intervals(fitted& f, solution const& found, Eigen::MatrixXd const& inverse) {
+  Eigen::VectorXd const free = solve_qr(found.a, found.y);
+  double const variance = (found.y - found.a * free).squaredNorm() / f.degrees_of_freedom();
+  Eigen::MatrixXd const covariance = variance * inverse;
+  double const t = student_quantile(0.5 + f.confidence / 2, f.degrees_of_freedom());
+  for (Eigen::Index j = 0; j < found.x.size(); ++j) {
+    double const half = t * std::sqrt(covariance(j, j));
+    f.low.push_back(std::min(found.x[j], std::max(0.0, free[j] - half)));
+    f.high.push_back(std::max(found.x[j], free[j] + half));
+    for (Eigen::Index k = 0; k < found.x.size(); ++k) f.covariance.push_back(covariance(j, k));
+  }
+}
+
 }  // namespace
 
 std::vector<double> formula::functions(point const& at) const {
@@ -165,48 +218,13 @@ fitted fit(std::string const& name, std::span<observation const> samples,
   f.samples = n;
   f.range = range_of(samples);
   auto const s = system_of(name, samples, basis, options.weights);
-
-  Eigen::VectorXd w = weights_of(options.weights, s.y);
-  Eigen::MatrixXd weighted = w.asDiagonal() * s.a;
-  check_columns_of(f, name, weighted);
-  Eigen::VectorXd x;
-  constexpr int most_rounds = 30;
-  for (int round = 0; round < most_rounds; ++round) {
-    Eigen::VectorXd const b = w.cwiseProduct(s.y);
-    Eigen::VectorXd const next = options.nonnegative ? solve_nonnegative(weighted, b) : solve_qr(weighted, b);
-    bool const settled = round > 0 && (next - x).norm() <= 1e-10 * next.norm();
-    x = next;
-    if (settled || options.weights == weighting::equal) break;
-    // A curve that passes near 0 must not give all the weight to one sample.
-    w = weights_of(options.weights, (s.a * x).cwiseMax(0.01 * s.y));
-    weighted = w.asDiagonal() * s.a;
-  }
-  f.coefficients.assign(x.data(), x.data() + p);
-
-  Eigen::VectorXd const b = w.cwiseProduct(s.y);
-  Eigen::VectorXd const residuals = b - weighted * x;
-  double const mean = w.cwiseAbs2().dot(s.y) / w.squaredNorm();
-  double const total = w.cwiseProduct(s.y - Eigen::VectorXd::Constant(n, mean)).squaredNorm();
-  if (total > 1e-24 * b.squaredNorm()) {
-    f.r2 = 1 - residuals.squaredNorm() / total;
-  } else {
-    f.warnings.push_back(name + ": all values are equal (zero variance): R² is meaningless");
-  }
-  f.deviation = std::sqrt(residuals.squaredNorm() / (n - p));
-
-  Eigen::VectorXd const free = solve_qr(weighted, b);
-  double const variance = (b - weighted * free).squaredNorm() / (n - p);
-  Eigen::MatrixXd const inverse = inverse_normal(weighted);
-  Eigen::MatrixXd const covariance = variance * inverse;
-  double const t = student_quantile(0.5 + options.confidence / 2, n - p);
-  for (Eigen::Index j = 0; j < p; ++j) {
-    double const half = t * std::sqrt(covariance(j, j));
-    double const floor = options.nonnegative ? 0.0 : -HUGE_VAL;
-    f.low.push_back(std::min(x[j], std::max(floor, free[j] - half)));
-    f.high.push_back(std::max(x[j], free[j] + half));
-    for (Eigen::Index k = 0; k < p; ++k) f.covariance.push_back(covariance(j, k));
-  }
-  name_outliers(f, samples, weighted, residuals, inverse);
+  check_columns_of(f, name, weights_of(options.weights, s.y).asDiagonal() * s.a);
+  auto const found = solve(s, options.weights);
+  f.coefficients.assign(found.x.data(), found.x.data() + p);
+  add_quality(f, name, s, found);
+  auto const inverse = inverse_normal(found.a);
+  add_intervals(f, found, inverse);
+  name_outliers(f, samples, found.a, found.y - found.a * found.x, inverse);
   return f;
 }
 

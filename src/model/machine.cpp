@@ -37,6 +37,46 @@ curve between(curve const& a, curve const& b, double share) {
   return mixed;
 }
 
+using points_of_curve = std::span<std::pair<double, double> const>;
+
+points_of_curve part_of(points_of_curve points, std::size_t from, std::size_t to) {
+  return points.subspan(from, to - from);
+}
+
+struct cuts {
+  std::vector<std::size_t> at;  // with both ends
+  double deviation = 0;
+};
+
+// The pieces of a curve with the least Bayesian information criterion.
+cuts best_cuts(points_of_curve points) {
+  constexpr std::size_t least = 3;
+  auto const n = points.size();
+  auto const count = static_cast<double>(n);
+  double best = HUGE_VAL;
+  cuts found;
+  auto const consider = [&](std::vector<std::size_t> const& at) {
+    auto const pieces = static_cast<double>(at.size() - 1);
+    double squares = 0;
+    for (std::size_t i = 0; i + 1 < at.size(); ++i)
+      squares += fit_line(part_of(points, at[i], at[i + 1])).squares;
+    // Deviations below a tenth of a percent need no further piece.
+    double const seen = std::max(squares, 1e-6 * count);
+    // Each piece has two coefficients, and each cut a position. Positions count twice, because the
+    // best of all is chosen.
+    double const bic = count * std::log(seen / count) + 2 * (3 * pieces - 1) * std::log(count);
+    if (!(bic < best)) return;
+    best = bic;
+    found = {at, std::sqrt(squares / std::max(1.0, count - 2 * pieces))};
+  };
+  consider({0, n});
+  for (std::size_t i = least; i + least <= n; ++i) {
+    consider({0, i, n});
+    for (std::size_t j = i + least; j + least <= n; ++j) consider({0, i, j, n});
+  }
+  return found;
+}
+
 }  // namespace
 
 double curve::operator()(double bytes) const {
@@ -50,45 +90,15 @@ curve fit_curve(std::vector<std::pair<double, double>> points) {
   std::ranges::sort(points);
   curve found;
   if (points.size() < 2) return found;
-  constexpr std::size_t least = 3;
-  constexpr std::size_t most_pieces = 3;
-  auto const n = points.size();
-  auto const some = [&](std::size_t from, std::size_t to) {
-    return std::span(points).subspan(from, to - from);
-  };
-  // Deviations below a tenth of a percent need no further piece.
-  auto const floor_of = [](double squares, std::size_t count) {
-    return std::max(squares, 1e-6 * static_cast<double>(count));
-  };
-  double best = HUGE_VAL;
-  std::vector<std::size_t> best_cuts;
-  auto const consider = [&](std::vector<std::size_t> const& cuts) {
-    double squares = 0;
-    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) squares += fit_line(some(cuts[i], cuts[i + 1])).squares;
-    auto const count = static_cast<double>(n);
-    // Each piece has two coefficients, and each cut a position. Positions count twice, because the
-    // best of all is chosen.
-    double const parameters = 2 * (3.0 * static_cast<double>(cuts.size() - 1) - 1);
-    double const bic = count * std::log(floor_of(squares, n) / count) + parameters * std::log(count);
-    if (bic < best) {
-      best = bic;
-      best_cuts = cuts;
-      found.deviation =
-          std::sqrt(squares / std::max(1.0, count - 2 * (static_cast<double>(cuts.size()) - 1)));
-    }
-  };
-  consider({0, n});
-  for (std::size_t i = least; most_pieces >= 2 && i + least <= n; ++i) {
-    consider({0, i, n});
-    for (std::size_t j = i + least; j + least <= n; ++j) consider({0, i, j, n});
-  }
-  for (std::size_t i = 0; i + 1 < best_cuts.size(); ++i) {
-    auto const l = fit_line(some(best_cuts[i], best_cuts[i + 1]));
+  auto const best = best_cuts(points);
+  found.deviation = best.deviation;
+  for (std::size_t i = 0; i + 1 < best.at.size(); ++i) {
+    auto const l = fit_line(part_of(points, best.at[i], best.at[i + 1]));
     // The cut lies halfway on the logarithmic scale of sizes.
     double const from = i == 0 ? 0 : found.pieces.back().to_bytes;
-    double const to = best_cuts[i + 1] == n
+    double const to = best.at[i + 1] == points.size()
                           ? std::numeric_limits<double>::infinity()
-                          : std::sqrt(points[best_cuts[i + 1] - 1].first * points[best_cuts[i + 1]].first);
+                          : std::sqrt(points[best.at[i + 1] - 1].first * points[best.at[i + 1]].first);
     found.pieces.push_back({from, to, l.at_zero, l.slope});
   }
   return found;

@@ -97,34 +97,22 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
   auto const functions = given != nullptr ? std::vector<weighted_functions>{{parse_basis(*given)}}
                                           : choose_functions(name, samples, options.how,
                                                              t.phase == "run" && t.quantity == "seconds");
-  auto const with_residuals = [&](fitted f, std::span<observation const> from) {
-    auto const warn = [&](std::string const& text) {
-      f.warnings.push_back(detail::format("{}: {}", name, text));
-    };
-    if (t.chosen) std::ranges::for_each(variables_left_out(from), warn);
-    if (options.residuals) add_residuals(f, from);
-    if (f.residuals) {
-      f.alternatives.clear();
-      f.weight = 1;
-      if (t.chosen) f = with_best_trend(name, std::move(f), from, options.how);
-    }
-    std::ranges::for_each(variables_in_doubt(from, f.basis), warn);
-    constexpr double little = 0.9;
-    if (f.r2 < little)
-      warn(detail::format("R² is {:.2f}: the functions explain only part of the samples", f.r2));
-    return f;
-  };
   auto f = fit_all(name, samples, functions, options.how);
-  if (!options.drop_outliers || f.outliers.empty()) return with_residuals(std::move(f), samples);
-  std::vector<observation> kept;
-  for (auto const& o : samples) {
-    auto const is = [&](outlier const& x) { return x.where == o.where && x.value == o.value; };
-    if (std::ranges::none_of(f.outliers, is)) kept.push_back(o);
+  auto const warn = [&](std::string const& text) {
+    f.warnings.push_back(detail::format("{}: {}", name, text));
+  };
+  if (t.chosen) std::ranges::for_each(variables_left_out(samples), warn);
+  if (options.residuals) add_residuals(f, samples);
+  if (f.residuals) {
+    f.alternatives.clear();
+    f.weight = 1;
+    if (t.chosen) f = with_best_trend(name, std::move(f), samples, options.how);
   }
-  auto again = fit_all(name, kept, functions, options.how);
-  again.outliers = f.outliers;
-  again.warnings.push_back(detail::format("{}: fitted without {} outliers", name, f.outliers.size()));
-  return with_residuals(std::move(again), kept);
+  std::ranges::for_each(variables_in_doubt(samples, f.basis), warn);
+  constexpr double little = 0.9;
+  if (f.r2 < little)
+    warn(detail::format("R² is {:.2f}: the functions explain only part of the samples", f.r2));
+  return f;
 }
 
 void add_term(skeleton_model& m, std::span<sample const> samples, term t, model_options const& options) {
@@ -232,6 +220,23 @@ double size_of_run(point const& at) {
   return size;
 }
 
+struct whole_run {
+  sample const& measured;
+  point const& at;
+};
+
+std::vector<double> errors_of(skeleton_model const& m, std::vector<whole_run> const& all) {
+  std::vector<double> errors;
+  for (auto const& [run, at] : all) {
+    auto const ranks = at.find("P");  // optional in Extra-P's lines
+    auto const seconds = run.measured.find("seconds");
+    if (seconds == run.measured.end() || seconds->second <= 0 || ranks == at.end()) continue;
+    auto const e = predict(m, nullptr, at, static_cast<int>(ranks->second));
+    errors.push_back(std::abs(e.seconds() - seconds->second) / seconds->second);
+  }
+  return errors;
+}
+
 // Fits phases to the smaller two thirds of the runs and compares their composition with the seconds
 // of the largest third.
 std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample const> samples,
@@ -249,12 +254,13 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
   double const limit =
       *std::next(distinct.begin(), static_cast<std::ptrdiff_t>((distinct.size() * 2 + 2) / 3 - 1));
   std::vector<sample> small;
-  std::vector<std::size_t> large;
+  std::vector<whole_run> large;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (size_of_run(sizes.at(runs[i])) <= limit)
+    auto const& at = sizes.at(runs[i]);
+    if (size_of_run(at) <= limit)
       small.push_back(samples[i]);
     else if (samples[i].phase == "run")
-      large.push_back(i);
+      large.push_back({samples[i], at});
   }
   skeleton_model bare = m;
   bare.terms.clear();
@@ -262,16 +268,7 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
   for (auto const& t : m.terms) same.basis[key_of(t)] = to_string(t.curve.basis);
   std::vector<double> errors;
   try {
-    auto const fitted_small = fit_skeleton(bare, small, same);
-    for (auto const i : large) {
-      auto const& at = sizes.at(runs[i]);
-      auto const ranks = at.find("P");  // optional in Extra-P's lines
-      auto const seconds = samples[i].measured.find("seconds");
-      if (seconds == samples[i].measured.end() || seconds->second <= 0 || ranks == at.end()) continue;
-      auto const e = predict(fitted_small, nullptr, at, static_cast<int>(ranks->second));
-      double const measured = seconds->second;
-      errors.push_back(std::abs(e.seconds() - measured) / measured);
-    }
+    errors = errors_of(fit_skeleton(bare, small, same), large);
   } catch (usage_error const&) {
     return std::nullopt;
   }

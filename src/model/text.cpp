@@ -2,11 +2,11 @@
 
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <memory>
 #include <system_error>
+#include <utility>
 
 #include "base/format.hpp"
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
 
@@ -14,27 +14,11 @@ namespace skel::model {
 
 std::string read_text(std::string const& path) {
   constexpr std::size_t most = std::size_t{1} << 30;
-  struct close_file {
-    void operator()(std::FILE* f) const { std::fclose(f); }
-  };
-  auto const fail = [&](int code) {
-    throw usage_error(detail::one_line(path + ": " + std::generic_category().message(code)));
-  };
-  std::unique_ptr<std::FILE, close_file> const file(std::fopen(path.c_str(), "rb"));
-  if (!file) fail(errno);
-  std::string text;
-  constexpr std::size_t step = std::size_t{1} << 16;
-  while (true) {
-    auto const had = text.size();
-    text.resize(had + step);
-    auto const got = std::fread(text.data() + had, 1, step, file.get());
-    text.resize(had + got);
-    if (got < step) break;
-    if (text.size() > most) throw usage_error(detail::one_line(path + ": larger than 1 GiB, the maximum"));
-  }
-  if (std::ferror(file.get()) != 0) fail(errno);
-  text.erase(0, text.size() - detail::without_mark(text).size());
-  return text;
+  auto text = detail::read_file(path, most);
+  if (!text) throw usage_error(detail::one_line(path + ": " + std::generic_category().message(errno)));
+  if (text->size() > most) throw usage_error(detail::one_line(path + ": larger than 1 GiB, the maximum"));
+  text->erase(0, text->size() - detail::without_mark(*text).size());
+  return std::move(*text);
 }
 
 std::optional<double> to_number(std::string_view text) {

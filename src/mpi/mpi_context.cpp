@@ -2,7 +2,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -154,10 +154,6 @@ void check_thread(int level) {
         "it");
 }
 
-}  // namespace
-
-namespace {
-
 // All that the ranks of a communicator find out together before their first engine.
 struct mpi_start {
   std::unique_ptr<transport::mpi_transport> wires{};
@@ -183,6 +179,47 @@ std::string agree_on_spares(MPI_Comm comm, int size, bool can_renew, int& spares
     return std::exchange(spares, 0),
            "no spare ranks, all work: mpiexec would end the job with a rank; start it with skel-mpiexec";
   return {};
+}
+
+// How many compute threads the ranks of a host have for its cores.
+struct host_use {
+  int threads = 0, cores = 0, ranks = 0;
+};
+
+// Returns those of all ranks, on the root.
+std::vector<host_use> gather_uses(MPI_Comm comm, int size, host_use const& mine) {
+  std::vector<host_use> all(static_cast<std::size_t>(size));
+  static_assert(sizeof(host_use) == 3 * sizeof(int));
+  MPI_Gather(&mine, 3, MPI_INT, all.data(), 3, MPI_INT, 0, comm);
+  // A rank leaves a gather before the others have entered, but a barrier only afterwards. A rank
+  // that dies up to here is therefore left to the guards of the start, on every rank.
+  MPI_Barrier(comm);
+  return all;
+}
+
+// `one_of`: the cores that this rank may use, if MPI's thread level leaves it one thread.
+std::vector<std::string> warnings_at_start(std::string const& no_spares, std::vector<host_use> const& uses,
+                                           std::optional<int> one_of) {
+  auto warnings = unknown_variables(environ);
+  if (!no_spares.empty()) warnings.push_back(no_spares);
+  auto const crowded = std::ranges::find_if(uses, [](host_use const& u) { return u.threads > u.cores; });
+  if (crowded != uses.end())
+    warnings.push_back(detail::format(
+        "{} ranks with {} compute threads share {} cores of one host: expect no gain from more",
+        crowded->ranks, crowded->threads, crowded->cores));
+  if (one_of)
+    warnings.push_back(detail::format(
+        "MPI was started with a thread level below MPI_THREAD_SERIALIZED, so each rank computes with one "
+        "thread: ask for that level, or set SKEL_THREADS (this rank may use {} cores)",
+        *one_of));
+  return warnings;
+}
+
+std::string processor_name() {
+  char host[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  MPI_Get_processor_name(host, &length);
+  return {host, static_cast<std::size_t>(length)};
 }
 
 // `watches`: whether the ends of the ranks' processes are looked for. `restarts`: whether the body can run
@@ -211,42 +248,20 @@ mpi_start start_mpi(MPI_Comm comm, context_options options, bool watches, bool r
   // A program that wants only one thread to call MPI may not be prepared for tasks on several threads.
   bool const one_thread = options.threads == 0 && !wires->any_thread();
   if (options.threads == 0) options.threads = one_thread ? 1 : share;
-  char host[MPI_MAX_PROCESSOR_NAME] = "";
-  int length = 0;
-  MPI_Get_processor_name(host, &length);
-  std::string const name(host, static_cast<std::size_t>(length));
-
   host_place const on_host{place.rank_here, place.ranks_here};
   int const threads = threads_with_devices(options.threads, options.threads_per_device,
                                            devices_of_rank(count_visible_devices(), on_host));
-  // Warns about the first host that has more compute threads than cores.
-  int const mine[3] = {place.ranks_here * threads, place.host_cores, place.ranks_here};
-  std::vector<int> all(static_cast<std::size_t>(size) * 3);
-  MPI_Gather(mine, 3, MPI_INT, all.data(), 3, MPI_INT, 0, own);
-  // A rank leaves a gather before the others have entered, but a barrier only afterwards. A rank
-  // that dies up to here is therefore left to the guards of the start, on every rank.
-  MPI_Barrier(own);
+  host_use const mine{place.ranks_here * threads, place.host_cores, place.ranks_here};
+  auto const uses = gather_uses(own, size, mine);
   std::vector<std::string> warnings;
-  if (wires->rank() == 0) {
-    warnings = unknown_variables(environ);
-    if (!no_spares.empty()) warnings.push_back(no_spares);
-    for (std::size_t r = 0; r < all.size(); r += 3)
-      if (all[r] > all[r + 1]) {
-        warnings.push_back(detail::format(
-            "{} ranks with {} compute threads share {} cores of one host: expect no gain from more",
-            all[r + 2], all[r], all[r + 1]));
-        break;
-      }
-    if (one_thread && threads == 1 && share > 1)
-      warnings.push_back(detail::format(
-          "MPI was started with a thread level below MPI_THREAD_SERIALIZED, so each rank computes with one "
-          "thread: ask for that level, or set SKEL_THREADS (this rank may use {} cores)",
-          share));
-  }
-  mpi_start made{std::move(wires), std::move(options), name, {}, std::move(warnings), std::move(ends)};
+  if (wires->rank() == 0)
+    warnings = warnings_at_start(
+        no_spares, uses, one_thread && threads == 1 && share > 1 ? std::optional(share) : std::nullopt);
+  mpi_start made{std::move(wires),    std::move(options), processor_name(), {},
+                 std::move(warnings), std::move(ends)};
   made.place.on_host = on_host;
   made.place.cores = share;
-  made.place.has_cores = mine[0] <= mine[1];
+  made.place.has_cores = mine.threads <= mine.cores;
   return made;
 }
 
@@ -326,14 +341,12 @@ int run_or_leave(mpi_start& start, std::string const& program, int rank,
   auto* const neighbours = start.ends.elsewhere.get();
   std::function<std::vector<int>()> elsewhere;
   if (neighbours != nullptr) elsewhere = [neighbours] { return neighbours->ended(); };
+  auto const here = [&] {
+    users.end_with_view();
+    return start.ends.here->ended();
+  };
   auto const job = std::make_shared<job_wires>(std::move(start.wires), patience, restarts,
-                                               ended_processes(
-                                                   [&] {
-                                                     users.end_with_view();
-                                                     return start.ends.here->ended();
-                                                   },
-                                                   elsewhere),
-                                               start.options.again.spares);
+                                               ended_processes(here, elsewhere), start.options.again.spares);
   auto const engine_of = [&](auto wires) {
     attempt_of_process = static_cast<int>(job->now().number);
     users = {};  // the engine before is gone

@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
 
 #include "base/format.hpp"
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 
 namespace skel::detail {
@@ -26,10 +26,7 @@ constexpr double start_patience = 15;
 
 std::string proc(pid_t pid, char const* file) { return detail::format("/proc/{}/{}", pid, file); }
 
-std::string contents(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string contents(std::string const& path) { return read_file(path).value_or(""); }
 
 std::string variable(char const* name) {
   char const* const text = std::getenv(name);

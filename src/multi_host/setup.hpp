@@ -1,9 +1,7 @@
 // Checks the options of a multi_host call, configures its roles, and sums up its times.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <tuple>
 
 #include "call/call_description.hpp"

@@ -155,6 +155,18 @@ json rows(std::vector<Row> const& list) {
   return array;
 }
 
+json to_json(audit_report const& a) {
+  json object{{"checked", a.checked}, {"unchecked", a.unchecked}};
+  if (!a.at_fault.empty()) object["at_fault"] = rows(a.at_fault);
+  return object;
+}
+
+json to_json(needs_report const& n) {
+  json object{{"memory_bytes", n.memory}, {"threads", n.threads}};
+  if (n.not_started > 0) object["not_started"] = n.not_started;
+  return object;
+}
+
 }  // namespace
 
 std::string report_to_json(report const& run, report_extra const& extra) {
@@ -178,14 +190,8 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   if (!run.losses.empty()) object["losses"] = rows(run.losses);
   object["tasks_handed_out_again"] = run.tasks_handed_out_again;
   if (!run.failed_tasks.empty()) object["failed_tasks"] = rows(run.failed_tasks);
-  if (run.audit) {
-    json& audit = object["audit"] = {{"checked", run.audit->checked}, {"unchecked", run.audit->unchecked}};
-    if (!run.audit->at_fault.empty()) audit["at_fault"] = rows(run.audit->at_fault);
-  }
-  if (run.needs) {
-    json& needs = object["needs"] = {{"memory_bytes", run.needs->memory}, {"threads", run.needs->threads}};
-    if (run.needs->not_started > 0) needs["not_started"] = run.needs->not_started;
-  }
+  if (run.audit) object["audit"] = to_json(*run.audit);
+  if (run.needs) object["needs"] = to_json(*run.needs);
   if (!run.teams.empty()) object["teams"] = rows(run.teams);
   if (run.steals) object["steals"] = *run.steals;
   object["messages"] = run.messages;

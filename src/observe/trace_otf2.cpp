@@ -191,6 +191,8 @@ class otf2_writer {
   static constexpr char const* numbers[] = {"first_task", "tasks", "peer", "bytes"};
   static constexpr OTF2_AttributeRef run = std::size(numbers);
   static constexpr OTF2_CommRef all_ranks = 0;
+  static constexpr activity activities[] = {activity::compute, activity::idle, activity::send,
+                                            activity::receive, activity::sink};
 
   void check(OTF2_ErrorCode code) const {
     if (code != OTF2_SUCCESS) fail(shown_, detail::format("OTF2: {}", OTF2_Error_GetDescription(code)));
@@ -274,17 +276,15 @@ class otf2_writer {
     auto* const to = OTF2_Archive_GetGlobalDefWriter(archive_);
     if (to == nullptr) fail(shown_, "OTF2: no writer of definitions");
     // Every text is defined before it is referred to.
-    auto const empty = text(""), machine = text("machine"), node = text("node"), name_of_all = text("ranks");
-    constexpr activity activities[] = {activity::compute, activity::idle, activity::send, activity::receive,
-                                       activity::sink};
+    text("");
+    auto const machine = text("machine"), node = text("node");
+    text("ranks");
     for (auto const what : activities) text(text_of(what).name);
     for (auto const* const label : numbers) text(label);
     text("run");
-    std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
-    std::vector<std::string> hosts_in_order;
+    std::vector<std::string> hosts;
     for (auto const& [rank, row] : rows) {
-      if (hosts.emplace(row.host, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1)).second)
-        hosts_in_order.push_back(row.host);
+      if (std::ranges::find(hosts, row.host) == hosts.end()) hosts.push_back(row.host);
       text(row.host);
       text(process_name(rank, row));
       for (auto const& [lane, what] : row.lanes) text(lane_name(lane, what));
@@ -292,25 +292,40 @@ class otf2_writer {
     check(
         OTF2_GlobalDefWriter_WriteClockProperties(to, ticks_per_second, 0, length, OTF2_UNDEFINED_TIMESTAMP));
     for (auto const& [t, ref] : texts_) check(OTF2_GlobalDefWriter_WriteString(to, ref, t.c_str()));
+    define_regions(to);
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, 0, machine, machine, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    OTF2_SystemTreeNodeRef of_host = 0;
+    for (auto const& host : hosts)
+      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, ++of_host, text(host), node, 0));
+    define_communicator(to, define_locations(to, rows, hosts));
+  }
+
+  void define_regions(OTF2_GlobalDefWriter* to) {
+    auto const empty = text("");
     for (auto const what : activities) {
+      auto const name = text(text_of(what).name);
       bool const message = what == activity::send || what == activity::receive;
       check(OTF2_GlobalDefWriter_WriteRegion(
-          to, static_cast<OTF2_RegionRef>(what), text(text_of(what).name), text(text_of(what).name), empty,
+          to, static_cast<OTF2_RegionRef>(what), name, name, empty,
           message ? OTF2_REGION_ROLE_POINT2POINT : OTF2_REGION_ROLE_FUNCTION,
           message ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, empty, 0, 0));
     }
     for (OTF2_AttributeRef ref = 0; ref < run; ++ref)
       check(OTF2_GlobalDefWriter_WriteAttribute(to, ref, text(numbers[ref]), empty, OTF2_TYPE_UINT64));
     check(OTF2_GlobalDefWriter_WriteAttribute(to, run, text("run"), empty, OTF2_TYPE_STRING));
-    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, 0, machine, machine, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-    for (auto const& host : hosts_in_order)
-      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, hosts.at(host), text(host), node, 0));
-    std::vector<std::uint64_t> for_messages;  // of each rank, the location of its messages
+  }
+
+  // Returns, of each rank, the location of its messages.
+  std::vector<std::uint64_t> define_locations(OTF2_GlobalDefWriter* to,
+                                              std::map<int, process_row> const& rows,
+                                              std::vector<std::string> const& hosts) {
+    std::vector<std::uint64_t> for_messages;
     OTF2_LocationGroupRef group = 0;
     for (auto const& [rank, row] : rows) {
-      check(OTF2_GlobalDefWriter_WriteLocationGroup(to, group, text(process_name(rank, row)),
-                                                    OTF2_LOCATION_GROUP_TYPE_PROCESS, hosts.at(row.host),
-                                                    OTF2_UNDEFINED_LOCATION_GROUP));
+      auto const node = 1 + (std::ranges::find(hosts, row.host) - hosts.begin());
+      check(OTF2_GlobalDefWriter_WriteLocationGroup(
+          to, group, text(process_name(rank, row)), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+          static_cast<OTF2_SystemTreeNodeRef>(node), OTF2_UNDEFINED_LOCATION_GROUP));
       for_messages.push_back(locations_.at({rank, row.lanes.begin()->first}).id);
       for (auto const& [lane, what] : row.lanes) {
         auto const& at = locations_.at({rank, lane});
@@ -321,14 +336,19 @@ class otf2_writer {
       }
       ++group;
     }
-    auto const ranks = static_cast<std::uint32_t>(for_messages.size());
+    return for_messages;
+  }
+
+  void define_communicator(OTF2_GlobalDefWriter* to, std::vector<std::uint64_t> const& locations) {
+    auto const empty = text("");
+    auto const ranks = static_cast<std::uint32_t>(locations.size());
     std::vector<std::uint64_t> members(ranks);
     std::iota(members.begin(), members.end(), 0);
     check(OTF2_GlobalDefWriter_WriteGroup(to, 0, empty, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
-                                          OTF2_GROUP_FLAG_NONE, ranks, for_messages.data()));
+                                          OTF2_GROUP_FLAG_NONE, ranks, locations.data()));
     check(OTF2_GlobalDefWriter_WriteGroup(to, 1, empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                                           OTF2_GROUP_FLAG_NONE, ranks, members.data()));
-    check(OTF2_GlobalDefWriter_WriteComm(to, all_ranks, name_of_all, 1, OTF2_UNDEFINED_COMM,
+    check(OTF2_GlobalDefWriter_WriteComm(to, all_ranks, text("ranks"), 1, OTF2_UNDEFINED_COMM,
                                          OTF2_COMM_FLAG_NONE));
   }
 

@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
 
@@ -30,20 +32,8 @@ int open_input(std::string const& path) {
 }
 
 std::string read_input(std::string const& path) {
-  constexpr std::size_t step = std::size_t{1} << 20;
-  int const file = open_input(path);
-  std::string text;
-  for (;;) {
-    auto const had = text.size();
-    text.resize(had + step);
-    auto const got = ::read(file, text.data() + had, step);
-    auto const code = errno;
-    text.resize(had + static_cast<std::size_t>(got > 0 ? got : 0));
-    if (got > 0 || (got < 0 && code == EINTR)) continue;
-    ::close(file);
-    if (got < 0) fail(path, code);
-    return text;
-  }
+  if (auto text = detail::read_file(path)) return std::move(*text);
+  fail(path, errno);
 }
 
 }  // namespace skel::program

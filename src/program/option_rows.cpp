@@ -100,9 +100,8 @@ std::vector<option_row> rows_of_checkpoints() {
   };
 }
 
-std::vector<option_row> make_rows() {
-  constexpr unsigned farm = option_row::of_farm, rare = option_row::rare, per_rank = option_row::per_rank,
-                     observing = option_row::observing | per_rank;
+std::vector<option_row> rows_of_farms() {
+  constexpr unsigned farm = option_row::of_farm, rare = option_row::rare;
   return {
       {"--schedule", "SPEC", "how tasks are assigned to ranks: " + known_schedules(), farm,
        text(&run_options::farm_values::schedule,
@@ -137,6 +136,12 @@ std::vector<option_row> make_rows() {
        farm | rare,
        [](run_options& o, std::string const& share) { o.of_farm.audit = number_of<double>(share); }, "",
        std::pair(0.0, 1.0)},
+  };
+}
+
+std::vector<option_row> rows_of_all() {
+  constexpr unsigned per_rank = option_row::per_rank, observing = option_row::observing | per_rank;
+  return {
       {"--threads", "N", "compute threads per rank [this rank's share of the cores]", per_rank,
        number(&run_options::threads), "", std::pair(1, 4096)},
       {"--time-limit", "90s|15m|2h",
@@ -175,7 +180,8 @@ std::vector<option_row> make_rows() {
 
 std::span<option_row const> option_rows() {
   static std::vector<option_row> const all = [] {
-    auto rows = make_rows();
+    auto rows = rows_of_farms();
+    std::ranges::move(rows_of_all(), std::back_inserter(rows));
     std::ranges::move(rows_of_checkpoints(), std::back_inserter(rows));
     return rows;
   }();

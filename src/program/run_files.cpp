@@ -11,11 +11,38 @@
 namespace skel::program {
 
 namespace {
+
 // Lost ranks, by their numbers in the present attempt, without those that are known to have retired.
 std::vector<int> without_retired(std::vector<int> ranks, report const& run, std::vector<int> const& retired) {
   if (run.attempt == 1) std::erase_if(ranks, [&](int r) { return std::ranges::count(retired, r) > 0; });
   return ranks;
 }
+
+std::string attempt_in_words(report const& run) {
+  std::vector<int> roots, others;
+  for (auto const& l : run.losses)
+    if (l.was_root)
+      roots.push_back(l.rank);
+    else if (l.attempt < run.attempt && l.noticed != loss_notice::retired)
+      others.push_back(l.rank);
+  auto const text = detail::format("; attempt {}", run.attempt);
+  if (!roots.empty())
+    return text +
+           detail::format(", after the loss of the root: rank {} of the job", detail::join(roots, ", "));
+  if (others.empty()) return text;
+  return text + detail::format(", after the loss of rank {} of the job", detail::join(others, ", "));
+}
+
+std::string checkpoints_in_words(checkpoint_report const& c, double run_seconds) {
+  auto text = detail::format("; {} restored", counted(c.restored_tasks, "task"));
+  if (c.restore_seconds > 0) text += detail::format(" in {:.2g} s", c.restore_seconds);
+  if (c.saved + c.failed > 0)  // otherwise other ranks remembered them
+    text += detail::format(", {}, {:.2g} % of the time", counted(c.saved, "checkpoint"),
+                           run_seconds > 0 ? 100 * c.blocked_seconds / run_seconds : 0.0);
+  if (c.failed > 0) text += detail::format(" ({} failed)", c.failed);
+  return text;
+}
+
 }  // namespace
 
 std::string counted(std::uint64_t n, std::string_view noun) {
@@ -92,19 +119,7 @@ std::string summary_line(report const& run) {
                            counted(run.tasks_handed_out_again, "task"));
   if (auto const lost = without_retired(run.lost_before, run, retired); !lost.empty())
     text += detail::format("; lost before: rank {}", detail::join(lost, ", "));
-  if (run.attempt > 1) {
-    std::vector<int> roots, others;
-    for (auto const& l : run.losses)
-      if (l.was_root)
-        roots.push_back(l.rank);
-      else if (l.attempt < run.attempt && l.noticed != loss_notice::retired)
-        others.push_back(l.rank);
-    text += detail::format("; attempt {}", run.attempt);
-    if (!roots.empty())
-      text += detail::format(", after the loss of the root: rank {} of the job", detail::join(roots, ", "));
-    if (roots.empty() && !others.empty())
-      text += detail::format(", after the loss of rank {} of the job", detail::join(others, ", "));
-  }
+  if (run.attempt > 1) text += attempt_in_words(run);
   if (!run.failed_tasks.empty()) {
     auto const& first = run.failed_tasks.front();
     text += detail::format("; {} failed, the first is {}: {}", counted(run.failed_tasks.size(), "task"),
@@ -117,14 +132,7 @@ std::string summary_line(report const& run) {
     if (a->unchecked > 0) text += detail::format(", {} not checked", a->unchecked);
     for (auto const& f : a->at_fault) text += detail::format(", rank {} at fault in task {}", f.rank, f.task);
   }
-  if (auto const& c = run.checkpoint) {
-    text += detail::format("; {} restored", counted(c->restored_tasks, "task"));
-    if (c->restore_seconds > 0) text += detail::format(" in {:.2g} s", c->restore_seconds);
-    if (c->saved + c->failed > 0)  // otherwise other ranks remembered them
-      text += detail::format(", {}, {:.2g} % of the time", counted(c->saved, "checkpoint"),
-                             run.seconds > 0 ? 100 * c->blocked_seconds / run.seconds : 0.0);
-    if (c->failed > 0) text += detail::format(" ({} failed)", c->failed);
-  }
+  if (run.checkpoint) text += checkpoints_in_words(*run.checkpoint, run.seconds);
   return text;
 }
 

@@ -11,12 +11,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <thread>
 #include <utility>
 
+#include "base/read_file.hpp"
 #include "skel/error.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it in no header
@@ -98,8 +97,7 @@ std::optional<std::string> run_sister(std::string const& path, std::vector<std::
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
-  std::ifstream file(errors);
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  auto text = detail::read_file(errors).value_or("");
   text.erase(text.find_last_not_of("\n ") + 1);
   return text.empty() ? path + " failed" : text;
 }

@@ -139,7 +139,6 @@ class view_agreement {
 
   void step(view_messages& out);
   void begin_ballot(view_messages& out);
-  void vote(rank_id from, view_messages& out);
   void maybe_propose(view_messages& out);
   void decide(std::vector<rank_id> members, view_messages& out);
   void call_off();

@@ -2,12 +2,12 @@
 #include "skel/sim/platform.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 
 #include "base/format.hpp"
 #include "base/json.hpp"
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "skel/error.hpp"
 
@@ -157,16 +157,10 @@ platform platform::parse(std::string_view text, std::string const& file) {
 }
 
 platform platform::read(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) {
-    text.resize(most_bytes + 1);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
-  }
-  if (!file && !file.eof()) throw usage_error(detail::one_line(path + ": cannot be read"));
-  if (text.size() > most_bytes) throw usage_error(detail::one_line(path + ": larger than 16 MiB"));
-  return parse(text, path);
+  auto const text = detail::read_file(path, most_bytes);
+  if (!text) throw usage_error(detail::one_line(path + ": cannot be read"));
+  if (text->size() > most_bytes) throw usage_error(detail::one_line(path + ": larger than 16 MiB"));
+  return parse(*text, path);
 }
 
 platform platform::find(std::string const& file_or_name) {

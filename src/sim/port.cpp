@@ -145,17 +145,13 @@ bool port::sleep_until(double time) {
   check_alive();
   if (inbox_.empty()) {
     exceptions_of_this_fiber const keep;
-    double const end = std::min(time, next_notice());
-    auto const at = s4u::Comm::wait_any_for(pending_, std::max(instant, end - clock()));
+    auto const at = s4u::Comm::wait_any_for(pending_, std::max(instant, time - clock()));
     if (at >= 0) {
       accept(*slots_[static_cast<std::size_t>(at)]);
       listen(static_cast<std::size_t>(at));
     }
   }
-  if (double const limit = world_.options().time_limit_seconds; clock() > limit)
-    world_.fail("the simulation has not ended after " + std::to_string(limit) + " virtual seconds");
   check_alive();
-  tell_losses();
   return !inbox_.empty();
 }
 
@@ -170,25 +166,6 @@ void port::compute(double seconds) {
     // The time for serving is lost for the task.
     if (double const after = clock(); after > before)
       end = machine_.finish_time(after, machine_.work_done(before, end));
-  }
-}
-
-double port::next_notice() const {
-  double next = std::numeric_limits<double>::infinity();
-  if (auto const patience = world_.options().detection_seconds)
-    for (int const rank : untold_) next = std::min(next, world_.at(rank).dies_at() + *patience);
-  return next;
-}
-
-void port::tell_losses() {
-  while (engine_ != nullptr && next_notice() <= clock()) {
-    auto const first = std::min_element(untold_.begin(), untold_.end(), [&](int a, int b) {
-      return world_.at(a).dies_at() < world_.at(b).dies_at();
-    });
-    int const rank = *first;
-    untold_.erase(first);
-    std::lock_guard const lock(engine_->mutex());
-    engine_->peers().declare_lost(rank);
   }
 }
 

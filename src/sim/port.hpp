@@ -23,8 +23,8 @@ namespace skel::sim {
 
 class world;
 
-/// Ends the fiber of a dead rank, or of every rank when the simulation exceeds its time limit. The rank sends
-/// nothing after it is thrown. Code that catches it, for example as the failure of a task, is harmless: the
+/// Ends the fiber of a dead rank, or of every rank when the simulation fails. The rank sends nothing after it
+/// is thrown. Code that catches it, for example as the failure of a task, is harmless: the
 /// next call throws it again.
 struct killed : std::exception {
   [[nodiscard]] char const* what() const noexcept override { return "this simulated rank is dead"; }
@@ -61,16 +61,12 @@ class port {
   /// The rank is dead from this time on. Any fiber may call it.
   void die_at(double time) { dies_at_ = std::min(dies_at_, time); }
   [[nodiscard]] double dies_at() const { return dies_at_; }
-  /// Notifies this rank's engine detection_seconds after the death of `rank`. Any fiber may call it.
-  void will_hear_of(int rank) { untold_.push_back(rank); }
 
  private:
   void check_alive() const;
   void listen(std::size_t slot);
   void accept(message& m);
   void forget_oldest();
-  [[nodiscard]] double next_notice() const;
-  void tell_losses();
 
   // A receive is bound to the message that was sent first. With a single receive, a small message would wait
   // behind a large one of another rank that is still in transit.
@@ -101,7 +97,6 @@ class port {
   std::unordered_map<int, channel> from_;
   std::deque<transport::transport::arrival> inbox_;
   double dies_at_ = std::numeric_limits<double>::infinity();
-  std::vector<int> untold_;
 };
 
 /// The engine's view of a port.

@@ -60,7 +60,7 @@ void kill(int rank) {
   auto& w = running("skel::sim::kill");
   if (rank < 0 || rank >= w.size())
     throw usage_error("skel::sim::kill: there is no rank " + std::to_string(rank));
-  w.kill(rank, now());
+  w.at(rank).die_at(now());
 }
 
 }  // namespace skel::sim

@@ -44,12 +44,6 @@ bool world::dead(int rank) const {
   return ports_[static_cast<std::size_t>(rank)]->dies_at() <= s4u::Engine::get_clock();
 }
 
-void world::kill(int rank, double time) {
-  at(rank).die_at(time);
-  for (auto const& p : ports_)
-    if ((p->rank() == 0) != (rank == 0)) p->will_hear_of(rank);
-}
-
 void world::fail(std::string why) {
   if (result_.failure.empty()) result_.failure = std::move(why);
 }
@@ -80,7 +74,6 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     context_options o;
     o.threads = 1;
     o.trace.on = options_.trace;
-    o.watchdog_seconds = options_.watchdog_seconds;
     o.suspect_after_seconds = options_.suspect_after_seconds;
     auto const rank = static_cast<std::size_t>(me.rank());
     auto const name = where_.machines[rank].name;
@@ -109,7 +102,7 @@ outcome world::run(std::function<void(context&)> const& body) {
   auto const hosts = build_network(where_.wires, where_.machines.size());
   for (std::size_t r = 0; r < hosts.size(); ++r)
     ports_.push_back(std::make_unique<port>(*this, where_.machines[r], static_cast<int>(r)));
-  for (auto const& f : where_.failures) kill(f.rank, f.at_seconds);
+  for (auto const& f : where_.failures) at(f.rank).die_at(f.at_seconds);
   result_.exit_code = 1;
   s4u::Engine::on_deadlock_cb([this] { fail("deadlock: all ranks wait, and nothing is under way"); });
   the_world = this;

@@ -25,7 +25,6 @@ class world {
   /// Returns the rank whose fiber calls. Throws usage_error outside of a fiber.
   [[nodiscard]] port& current(char const* caller);
   [[nodiscard]] bool dead(int rank) const;
-  void kill(int rank, double time);
   /// Ends every rank; the first reason is reported.
   void fail(std::string why);
   [[nodiscard]] bool failed() const { return !result_.failure.empty(); }

@@ -25,6 +25,45 @@ std::vector<std::string> paths_of(stored_generation const& g) {
 
 constexpr std::size_t most_manifests = 256;
 
+using generation_id = std::pair<std::uint64_t, std::uint64_t>;
+generation_id id_of(stored_generation const& g) { return {g.plan.generation, g.plan.stamp}; }
+
+// The generations that stay when those before number `newest` are removed.
+struct staying {
+  std::set<generation_id> mine, of_others;
+  std::set<std::uint64_t> numbers;
+};
+
+staying what_stays(inventory const& here, std::vector<stored_generation> const& all, std::uint64_t newest) {
+  staying s;
+  std::set<std::uint64_t> restorable;  // numbers of those kept for themselves
+  std::set<bool> kept_in;              // remote places, local ones
+  for (auto const& g : all) {
+    if (!here.is_mine(g)) {  // some of its files may be damaged
+      s.of_others.insert(id_of(g));
+      s.numbers.insert(g.plan.generation);
+      continue;
+    }
+    bool const useful = g.state() != condition::lost;
+    bool only_one = false;
+    for (bool const remote : {false, true})
+      if (useful && !kept_in.contains(remote) && lies_in(here, g, remote)) {
+        kept_in.insert(remote);
+        only_one = true;
+      }
+    if (g.plan.generation < newest && !(useful && restorable.size() < here.options.keep) && !only_one)
+      continue;
+    s.mine.insert(id_of(g));
+    if (!useful) continue;
+    restorable.insert(g.plan.generation);
+    for (auto const* b = &g; b != nullptr; b = b->base.get()) {
+      s.mine.insert(id_of(*b));
+      s.numbers.insert(b->plan.generation);
+    }
+  }
+  return s;
+}
+
 }  // namespace
 
 bool lies_in(inventory const& here, stored_generation const& g, bool remote) {
@@ -45,41 +84,14 @@ void remove_old(inventory const& here, generation_plan const& plan) {
   auto const current = std::ranges::find(all, plan, &stored_generation::plan);
   if (current == all.end() || !current->manifest || current->state() == condition::lost)
     throw error(detail::format("generation {} is not committed: older ones are kept", plan.generation));
-  auto const id_of = [](stored_generation const& g) { return std::pair(g.plan.generation, g.plan.stamp); };
-  std::set<std::pair<std::uint64_t, std::uint64_t>> staying, elsewhere;
-  std::set<std::uint64_t> restorable, kept;  // numbers of those kept for themselves, and with their bases
-  std::set<bool> kept_in;                    // remote places, local ones
-  for (auto const& g : all) {
-    if (!here.is_mine(g)) {  // some of its files may be damaged
-      elsewhere.insert(id_of(g));
-      kept.insert(g.plan.generation);
-      continue;
-    }
-    bool const useful = g.state() != condition::lost;
-    bool only_one = false;
-    for (bool const remote : {false, true})
-      if (useful && !kept_in.contains(remote) && lies_in(here, g, remote)) {
-        kept_in.insert(remote);
-        only_one = true;
-      }
-    if (g.plan.generation < plan.generation && !(useful && restorable.size() < here.options.keep) &&
-        !only_one)
-      continue;
-    staying.insert(id_of(g));
-    if (!useful) continue;
-    restorable.insert(g.plan.generation);
-    for (auto const* b = &g; b != nullptr; b = b->base.get()) {
-      staying.insert(id_of(*b));
-      kept.insert(b->plan.generation);
-    }
-  }
+  auto const stays = what_stays(here, all, plan.generation);
   std::vector<std::string> old;
   std::set<std::string> others;
   for (auto const& g : all) {
     auto const paths = paths_of(g);
     if (!here.is_mine(g))
       others.insert(paths.begin(), paths.end());
-    else if (!staying.contains(id_of(g)))
+    else if (!stays.mine.contains(id_of(g)))
       old.insert(old.end(), paths.begin(), paths.end());
   }
   for (auto const& path : old) here.remove(path);
@@ -89,10 +101,11 @@ void remove_old(inventory const& here, generation_plan const& plan) {
   for (auto const& [number, part] : current->parts) names.insert(part.object.name);
   for (auto const& [path, name] : here.files_named<part_name>())
     if (name.generation < plan.generation && names.contains(name.object) &&
-        (name.temporary || !kept.contains(name.generation)) && !others.contains(path) && !gone.contains(path))
+        (name.temporary || !stays.numbers.contains(name.generation)) && !others.contains(path) &&
+        !gone.contains(path))
       here.remove(path);
   for (auto const& [path, name] : here.files_named<attempt_name>())
-    if (name.generation < plan.generation && !elsewhere.contains({name.generation, name.stamp}))
+    if (name.generation < plan.generation && !stays.of_others.contains({name.generation, name.stamp}))
       here.remove(path);
 }
 

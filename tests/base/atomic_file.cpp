@@ -2,6 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+
+#include "base/read_file.hpp"
 #include "catch.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"
@@ -90,4 +93,19 @@ TEST_CASE("a name of the greatest length can be written") {
   auto const path = directory.file(std::string(255, 'x'));
   skel::write_file_atomically(path, "x");
   CHECK(read_file(path) == "x");
+}
+
+TEST_CASE("a whole file is read, or one byte more than asked for") {
+  test::temporary_directory const directory;
+  std::string const text(100'000, 'x');
+  auto const path = directory.file("x");
+  test::write_file(path, text);
+  using skel::detail::read_file;
+  CHECK(*read_file(path) == text);
+  CHECK(*read_file(path, text.size()) == text);
+  CHECK(read_file(path, 70'000)->size() == 70'001);
+  CHECK(read_file(path, 0)->size() == 1);
+  auto const why_not = [&](char const* name) { return read_file(directory.file(name)) ? 0 : errno; };
+  CHECK(why_not("none") == ENOENT);
+  CHECK(why_not(".") == EISDIR);
 }

@@ -1,8 +1,6 @@
 // The parts of a bsp, or a value of each rank, on the root and on all ranks. After losses there is never
 // another result of a bsp, nor a shorter one.
 #include <atomic>
-#include <cstdio>
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 

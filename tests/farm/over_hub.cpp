@@ -106,27 +106,6 @@ TEST_CASE("consecutive farms, with ranks that begin late") {
   CHECK(second == expected(50));
 }
 
-TEST_CASE("an ordered sink receives the results in task order, within its window") {
-  hub::job job(3, 2, std::size_t{1} << 30, std::chrono::microseconds(300));
-  for (auto const& how : schedules()) {
-    std::vector<std::uint64_t> got;
-    job.run([&](skel::context& ctx) {
-      skel::farm(ctx, skel::indices(300), work, how, skel::ordered([&](skel::task_id id, std::uint64_t r) {
-                   CHECK(id == got.size());
-                   got.push_back(r);
-                 }));
-    });
-    INFO(how.to_string());
-    CHECK(got == expected(300));
-  }
-  std::vector<std::uint64_t> got;
-  job.run([&](skel::context& ctx) {
-    skel::farm(ctx, counting(500), work, skel::schedule::first_come{.chunk = 2},
-               skel::ordered([&](skel::task_id, std::uint64_t r) { got.push_back(r); }, 8));
-  });
-  CHECK(got == expected(500));
-}
-
 TEST_CASE("a window in bytes bounds the large results that wait, and the large tasks that are pulled") {
   constexpr std::size_t bytes = 100'000;
   constexpr std::uint64_t n = 300, window = 10;

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <set>
 #include <thread>
-#include <utility>
 
 #include "over_hub.hpp"
 #include "skel/skel.hpp"

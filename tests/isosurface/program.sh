@@ -96,6 +96,18 @@ for order in 1 3; do  # (x + 2 y + 4 z) / 7 is represented exactly
 done
 "$(dirname "$program")/skel-isosurface-eval" linear.model . >out 2>err && exit 1
 grep -q 'cannot be read' err
+# The plane x + 2 y + 4 z = 3.5 is a line, seen along itself: from 153.43 degrees of azimuth without elevation,
+# and from -29.21 degrees of elevation at right angles to that.
+covered() {  # AZIMUTH ELEVATION: the pixels that are not white
+  expect 0 '' --field linear --grid 4 --iso 0.5 --preview v.ppm --preview-size 100x80 --preview-whole \
+    --preview-azimuth="$1" --preview-elevation="$2"
+  tail -c 24000 v.ppm | od -An -v -tu1 -w3 | grep -cv '255 255 255'
+}
+flat=$(covered 63.4349 30)
+[ "$flat" -gt 1000 ]
+[ "$(covered 153.4349 0)" -lt $((flat / 10)) ]
+[ "$(covered 153.4349 30)" -gt $((flat / 5)) ]
+[ "$(covered 63.4349 -29.2058)" -lt $((flat / 10)) ]
 expect 2 'unknown extension' v.json --iso 50 --preview a.gif
 expect 2 '--preview-size: expected WIDTHxHEIGHT' v.json --iso 50 --preview a.png --preview-size 32
 expect 2 'no/a.model: No such file' v.json --iso 50 --model no/a.model

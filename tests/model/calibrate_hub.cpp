@@ -67,9 +67,6 @@ TEST_CASE("bad options of a calibration are refused") {
   o.ranks = {2, 9};
   CHECK(bad(3, o) == "--ranks: found 2 to 9, expected 2 to 3, the number of ranks started");
   o = quick();
-  o.kinds = {"telepathy"};
-  CHECK(bad(2, o) == "unknown kind \"telepathy\"; known: raw, serialised");
-  o = quick();
   o.repetitions = 1;
   CHECK(bad(2, o) == "1 repetitions, expected at least 5");
 }

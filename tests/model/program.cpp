@@ -1,6 +1,5 @@
 // Runs skel-model as a user does.
 
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -59,6 +58,15 @@ TEST_CASE("predict uses the model that fit has written") {
     if (t["phase"] == "exchange") exchange += t["seconds"].get<double>();
   CHECK(exchange == Approx(0.929202).margin(5e-7));
   CHECK(found["low"] < found["seconds"]);
+  auto const half_sure = nlohmann::json::parse(run(predict + " --json --confidence 0.5").text).at(0);
+  CHECK(half_sure["seconds"] == found["seconds"]);
+  CHECK(half_sure["low"] > found["low"]);
+  CHECK(half_sure["high"] < found["high"]);
+  auto const upper_bound = [](std::string const& options) {
+    return nlohmann::json::parse(
+        run(fit_paper + " --json" + options).text)["skeletons"][0]["terms"][0]["high"][1];
+  };
+  CHECK(upper_bound(" --confidence 0.5") < upper_bound(""));
   auto const same =
       run(predict.substr(0, predict.find("--nodes")) + "--set N=1024000 --set M=2048000 --ranks 8");
   CHECK(same.text == text);
@@ -210,6 +218,9 @@ TEST_CASE("compare simulates every skeleton of the model") {
   CHECK(predicted.size() == 4);
   for (auto const& p : predicted) CHECK(p["seconds"].get<double>() == Approx(0.15).epsilon(0.5));
   CHECK(contains(run(one + " --skeleton farm --costs exponential:10ms").text, "one draw of the costs"));
+  // 4 GB of rows travel.
+  auto const large = run(one + " --skeleton multi_host --row-bytes 16777216 --json");
+  CHECK(nlohmann::json::parse(large.text).at(0)["seconds"].get<double>() > 10);
   // 60 tasks of 5 or 15 ms: a deviation of 39 ms of 600 ms, and that of the observed mean.
   auto const& farm = by_name.at("farm auto2");
   double const width = farm["high"].get<double>() / farm["low"].get<double>();

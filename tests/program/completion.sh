@@ -26,8 +26,8 @@ completes() { # completes EXPECTED WORDS...: what follows the last word, as Tab 
 completes "encode" skel-checkpoint en
 completes "repair encode decode verify list" skel-checkpoint ""
 completes "--version" skel-checkpoint --ver
-completes "--block-size" skel-checkpoint encode --bl
-completes "" skel-checkpoint --bl
+completes "--generation" skel-checkpoint encode --gen
+completes "" skel-checkpoint --gen
 completes "" skel-checkpoint encode de
 completes "balanced biased" skel-raytrace --view ""
 completes "brute" skel-raytrace --accelerator = br

@@ -3,7 +3,6 @@
 // starts without the lost ranks. Started by losses_test.cpp.
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <vector>
 
 #include "mpi/deaths.hpp"

@@ -4,7 +4,6 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 

@@ -1,9 +1,7 @@
 #include "world.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include "disks/remote_file.hpp"

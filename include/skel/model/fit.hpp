@@ -23,13 +23,12 @@ struct observation {
 /// How residuals are weighted.
 enum class weighting : std::uint8_t {
   relative,  ///< by 1/t², relative to the value t, so that large problems do not dominate
-  equal      ///< ordinary least squares, as in the papers
+  equal      ///< as in the papers
 };
 
 /// Options of fit().
 struct fit_options {
   weighting weights = weighting::relative;  ///< how residuals are weighted
-  bool nonnegative = true;                  ///< no negative coefficients (Lawson and Hanson's NNLS)
   double confidence = 0.95;                 ///< of the intervals, between 0 and 1
 };
 
@@ -85,7 +84,7 @@ struct fitted : formula {
   [[nodiscard]] double scatter(double value) const;
 };
 
-/// Fits the coefficients of `basis` to `samples`. Relative weights use the fitted t, iterated: the
+/// Fits the coefficients of `basis` to `samples`, none below 0 (Lawson and Hanson's NNLS). Relative weights use the fitted t, iterated: the
 /// measured t would bias the curve downwards by twice the variance. Intervals are Student's, of the
 /// unconstrained fit, cut off at 0.
 ///

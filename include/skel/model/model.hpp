@@ -75,7 +75,6 @@ struct model_options {
   /// the samples choose.
   std::map<std::string, std::string> basis;
   std::vector<std::string> halved;  ///< variables that each division halves, if the samples do not show it
-  bool drop_outliers = false;       ///< fits again without outliers
   bool residuals = true;            ///< adds kriging, see add_residuals()
 };
 

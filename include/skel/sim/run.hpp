@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
-#include <optional>
 #include <string>
 
 #include "skel/context.hpp"
@@ -17,15 +15,9 @@ namespace skel::sim {
 struct run_options {
   std::string program = "skel";  ///< begins the line on standard error when a rank fails
   bool trace = false;            ///< as context_options::tracing::on
-  double watchdog_seconds = 0;   ///< virtual; as context_options::watchdog_seconds
   /// Virtual seconds of silence until a rank is declared dead, as
   /// context_options::suspect_after_seconds; 0: never.
   double suspect_after_seconds = 5;
-  /// The simulator reports a death to the root (that of the root to all ranks) after this many
-  /// virtual seconds. Empty: it does not.
-  std::optional<double> detection_seconds{};
-  /// The simulation fails when its clock passes this time.
-  double time_limit_seconds = std::numeric_limits<double>::infinity();
 };
 
 /// The end of a simulation.

@@ -148,9 +148,6 @@ std::vector<int> checked_ranks(context const& ctx, calibrate_options const& opti
     throw usage_error("calibrate: expected at least 2 ranks: mpiexec -n 4 skel-model calibrate …");
   if (options.repetitions < 5)  // a median of fewer repetitions is unreliable
     throw usage_error(detail::format("{} repetitions, expected at least 5", options.repetitions));
-  for (auto const& kind : options.kinds)
-    if (kind != "raw" && kind != "serialised")
-      throw usage_error(detail::format("unknown kind \"{}\"; known: raw, serialised", kind));
   std::set<int> ranks(options.ranks.begin(), options.ranks.end());
   if (ranks.empty()) {
     for (int p = 2; p <= ctx.size(); p *= 2) ranks.insert(p);

@@ -53,8 +53,6 @@ verb add_encode(CLI::App& program, arguments& a) {
   option(*v.options, "--keep", a.keep,
          "generations to keep, 0 for all; older ones are removed once the new one is complete",
          shown_default);
-  option(*v.options, "--block-size", a.block_size, "bytes per hash", shown_default,
-         CLI::Range(1U, 1U << 24U));
   add_key_option(*v.options, a.key_file, "key for encryption");
   add_output_options(*v.options, a);
   return v;

@@ -201,7 +201,7 @@ void check_directories(std::vector<std::string> const& directories) {
 
 int encode(arguments const& a) {
   code const how(a.code);
-  put_options const options{a.generation, key_of(a), a.block_size};
+  put_options const options{a.generation, key_of(a)};
   auto const name = a.name.empty() ? a.file.substr(a.file.rfind('/') + 1) : a.name;
   object_info::check_name(name);
   std::unique_ptr<file> in;

@@ -19,7 +19,6 @@ struct arguments {
   std::optional<std::uint64_t> generation;
   std::string object;      ///< prefix of an id(), if several objects have the same generation
   std::uint64_t keep = 1;  ///< number of generations to keep, 0 for all
-  std::uint32_t block_size = 1U << 16U;
   std::string progress = "auto";
   bool remove_lost = false;  ///< repair: what cannot be restored
   bool quiet = false;

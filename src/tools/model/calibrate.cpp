@@ -114,8 +114,6 @@ collective_command add_calibrate(CLI::App& program) {
   app->add_option("--name", o->name, "name of the machine [its host name]");
   option(*app, "--ranks N,…", o->how.ranks, "numbers of ranks to measure with [2, 4, 8, … and all]",
          comma_list);
-  option(*app, "--kinds", o->how.kinds, "how values are turned into bytes: raw, serialised", comma_list,
-         shown_default);
   option(*app, "--repetitions", o->how.repetitions, "repetitions of each measurement; the median is used",
          shown_default, CLI::Range(5, 1000));
   app->add_flag("--least", o->how.least,

@@ -33,7 +33,6 @@ struct fit_arguments {
   std::vector<std::string> samples, basis, only, variables;
   std::string output, plot, extra_p;
   std::string weights = "relative";
-  bool allow_negative = false;
   bool no_kriging = false;
   bool json = false;
   model_options how;
@@ -57,8 +56,6 @@ void add_options(CLI::App& app, fit_arguments& o) {
          shown_default, CLI::IsMember({"relative", "equal"}));
   option(app, "--confidence", o.how.how.confidence, "confidence level of the intervals", shown_default,
          CLI::Range(0.5, 0.9999));
-  app.add_flag("--allow-negative", o.allow_negative, "allow negative coefficients");
-  app.add_flag("--drop-outliers", o.how.drop_outliers, "fit again without the reported outliers");
   app.add_flag("--no-kriging", o.no_kriging,
                "use the basis functions only, without kriging of their residuals");
   option(app, "--plot FILE.svg", o.plot, "plot of measured against fitted values, and residuals");
@@ -130,7 +127,6 @@ std::vector<sample> samples_of(fit_arguments const& o) {
 model_options how_to_fit(fit_arguments const& o) {
   auto how = o.how;
   how.how.weights = o.weights == "equal" ? weighting::equal : weighting::relative;
-  how.how.nonnegative = !o.allow_negative;
   how.residuals = !o.no_kriging;
   for (auto const& text : o.basis) {
     auto const equals = text.find('=');

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "skel/hash.hpp"

@@ -98,7 +98,6 @@ multi_host_options parse(group_options const& o) {
   multi_host_options how;
   how.group_size = o.group_size;
   how.measures.preload = o.preload;
-  how.measures.measure_power = o.measure_power;
   how.results = o.sink == "root" ? multi_host_options::unit_results::in_order
                                  : multi_host_options::unit_results::on_hosts;
   auto const without = [&](char const* name) {

@@ -123,13 +123,12 @@ void add_group_options(CLI::App& app, group_options& o) {
       CLI::Range(0.0, 1e15));
   add(app, group, "--group-size", o.group_size, "ranks per group; 0: determined from the first units");
   app.add_flag("--preload", o.preload, "read the first slices before the clock starts")->group(group);
-  app.add_flag("--measure-power", o.measure_power, "form groups of equal power")->group(group);
   add(app, group, "--sink", o.sink, "destination of results", CLI::IsMember({"root", "hosts"}));
   option(app, "--without", o.without, "disable a measure; may be repeated",
          CLI::IsMember({"reassign", "split", "host-helps", "read-ahead", "rows"}), in_group{group})
       ->allow_extra_args(false);
   rarely_used(app, {"--surface-share", "--layer-costs", "--row-bytes", "--computed-slices",
-                    "--write-bandwidth", "--preload", "--measure-power", "--without"});
+                    "--write-bandwidth", "--preload", "--without"});
 }
 
 void add_superstep_options(CLI::App& app, superstep_options& o) {

@@ -68,7 +68,6 @@ struct group_options {
   disk_options disks;
   unsigned group_size = 8;
   bool preload = false;
-  bool measure_power = false;
   std::string sink = "hosts";
   std::vector<std::string> without;
 };
