@@ -19,8 +19,8 @@ struct pixel_range {
 
 /// Writes (x1 - x0) (y1 - y0) colours row by row, three floats each.
 using bvh_kernel = void (*)(world_view const&, bvh_view const&, pixel_range const&, float* out, ray_counts&);
-/// Returns the nearest hit of any ray, for tests.
-using bvh_probe = hit (*)(world_view const&, bvh_view const&, ray const&);
+/// Finds the nearest hits of up to `packet` rays, for tests.
+using bvh_probe = void (*)(world_view const&, bvh_view const&, ray const*, int n, hit*);
 
 struct kernel {
   char const* name;
@@ -36,11 +36,16 @@ namespace avx2 {
 extern kernel const functions;
 }
 #endif
+#if SKEL_RT_HAVE_AVX512
+namespace avx512 {
+extern kernel const functions;
+}
+#endif
 
 /// The best kernel for this processor.
 kernel const& best_kernel();
 /// Returns the kernel of this name, or nullptr if the program or the processor lacks it:
-/// `portable`, `avx2`.
+/// `portable`, `avx2`, `avx512`.
 kernel const* find_kernel(char const* name);
 
 }  // namespace raytrace

@@ -13,6 +13,7 @@ namespace {
 // clang-format off
 #include "shading.inl"
 #include "simd.inl"
+#include "packet.inl"
 #include "bvh_tracer.inl"
 // clang-format on
 
@@ -20,19 +21,12 @@ void render(world_view const& world, bvh_view const& tree, pixel_range const& pa
             ray_counts& counts) {
   bvh_tracer tracer(world, tree);
   whitted<bvh_tracer> shader(world, tracer);
-  for (int y = part.y0; y < part.y1; ++y) {
-    for (int x = part.x0; x < part.x1; ++x) {
-      vec3f const color = shader.primary(world.camera.through(x, y));
-      *out++ = color.x;
-      *out++ = color.y;
-      *out++ = color.z;
-    }
-  }
+  shader.render(part.x0, part.y0, part.x1, part.y1, out);
   counts += shader.counts();
 }
 
-hit closest(world_view const& world, bvh_view const& tree, ray const& r) {
-  return bvh_tracer(world, tree).closest(r);
+void closest(world_view const& world, bvh_view const& tree, ray const* rays, int n, hit* hits) {
+  bvh_tracer(world, tree).closest(rays, n, hits);
 }
 
 }  // namespace
