@@ -8,12 +8,13 @@
 #endif
 
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <stdexcept>
+#include <string_view>
 
 #include "image.hpp"
 #include "measure.hpp"
+#include "ray_sets.hpp"
 
 using namespace raytrace;
 
@@ -201,6 +202,27 @@ struct in_packets {
   }
 };
 
+// Rays without shading. Incoherent ones are traced singly.
+struct many {
+  embree_scene const& in;
+  bool packets;
+
+  void closest(std::span<ray const> rays, std::span<hit> hits, bool alike) const {
+    for (std::size_t i = 0; i < rays.size(); i += packet) {
+      int const n = static_cast<int>(std::min<std::size_t>(packet, rays.size() - i));
+      packets && alike ? in.closest_together(&rays[i], n, &hits[i]) : in.closest_alone(&rays[i], n, &hits[i]);
+    }
+  }
+  void occluded(std::span<ray const> rays, std::span<float const> distances, std::span<bool> hidden) const {
+    for (std::size_t i = 0; i < rays.size(); i += packet) {
+      int const n = static_cast<int>(std::min<std::size_t>(packet, rays.size() - i));
+      unsigned const found = packets ? in.occluded_together(&rays[i], &distances[i], n)
+                                     : in.occluded_alone(&rays[i], &distances[i], n);
+      for (int k = 0; k < n; ++k) hidden[i + static_cast<std::size_t>(k)] = (found >> k & 1) != 0;
+    }
+  }
+};
+
 template <class Tracer>
 ray_counts render(world_view const& world, Tracer tracer, picture::image& picture) {
   whitted<Tracer> shader(world, tracer);
@@ -227,16 +249,24 @@ world_view view_of(geometry const& g, camera const& eye, int depth) {
 
 int main(int argc, char** argv) try {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s SCENE [REPETITIONS] [IMAGE] [DEPTH] [single | packets]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s SCENE [REPETITIONS] [IMAGE] [DEPTH] [single | packets]\n"
+                         "       %s rays SCENE [REPETITIONS] [single | packets]\n", argv[0], argv[0]);
     return 2;
   }
 #if defined(__SSE2__)  // as its manual advises
   _mm_setcsr(_mm_getcsr() | 0x8040);  // denormals are zero, in and out
 #endif
+  bool const packets = std::string_view(argv[argc - 1]) == "packets";
+  if (argc > 2 && std::string_view(argv[1]) == "rays") {
+    auto const world = named_scene(argv[2]);
+    embree_scene const tracer(prepare(world, true));
+    ray_sets(world, many{tracer, packets})
+        .measure(packets ? "embree-packets" : "embree", argv[2], argc > 3 ? std::atoi(argv[3]) : 1);
+    return 0;
+  }
   auto const scene_value = named_scene(argv[1]);
   int const repetitions = argc > 2 ? std::atoi(argv[2]) : 1;
   int const depth = argc > 4 ? std::atoi(argv[4]) : 5;
-  bool const packets = argc > 5 && std::strcmp(argv[5], "packets") == 0;
   picture::image picture(512, 512);
   for (int i = 0; i < repetitions; ++i) {
     stopwatch const building;

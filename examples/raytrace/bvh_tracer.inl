@@ -229,10 +229,10 @@ class bvh_tracer {
     }
   }
 
-  SKEL_RT_INLINE static bool keep_in_packet(m16 found, f16 t, std::uint32_t id, f16& best, f16& ids) {
+  SKEL_RT_INLINE static bool keep_in_packet(f16 found, f16 t, std::uint32_t id, f16& best, f16& ids) {
     unsigned const some = bits(found);
     if (some == 0) return false;
-    m16 const nearer = found & (best > t);
+    f16 const nearer = found & (best > t);
     best = choose(nearer, t, best);
     ids = choose(nearer, all16(__builtin_bit_cast(float, id)), ids);
     unsigned equal = some & ~bits(nearer);
@@ -492,8 +492,8 @@ class bvh_tracer {
   }
 
   static constexpr unsigned remembered = 16;
-  static constexpr int fewest_ = 4;
-  static constexpr float widest_ = 0.5F;
+  static constexpr int fewest_ = 8;
+  static constexpr float widest_ = 0.2F;
 
   world_view const& world_;
   bvh_view const& tree_;

@@ -19,13 +19,16 @@ struct pixel_range {
 
 /// Writes (x1 - x0) (y1 - y0) colours row by row, three floats each.
 using bvh_kernel = void (*)(world_view const&, bvh_view const&, pixel_range const&, float* out, ray_counts&);
-/// Finds the nearest hits of up to `packet` rays, for tests.
-using bvh_probe = void (*)(world_view const&, bvh_view const&, ray const*, int n, hit*);
+/// Find the nearest hits of n rays, and those that something stops before their distance: for tests and benchmarks.
+using bvh_closest = void (*)(world_view const&, bvh_view const&, ray const*, std::size_t n, hit*);
+using bvh_occluded = void (*)(world_view const&, bvh_view const&, ray const*, float const* distance, std::size_t n,
+                              bool* hidden);
 
 struct kernel {
   char const* name;
   bvh_kernel render;
-  bvh_probe closest;
+  bvh_closest closest;
+  bvh_occluded occluded;
 };
 
 namespace portable {
@@ -36,16 +39,11 @@ namespace avx2 {
 extern kernel const functions;
 }
 #endif
-#if SKEL_RT_HAVE_AVX512
-namespace avx512 {
-extern kernel const functions;
-}
-#endif
 
 /// The best kernel for this processor.
 kernel const& best_kernel();
 /// Returns the kernel of this name, or nullptr if the program or the processor lacks it:
-/// `portable`, `avx2`, `avx512`.
+/// `portable`, `avx2`.
 kernel const* find_kernel(char const* name);
 
 }  // namespace raytrace

@@ -159,14 +159,30 @@ int renderer::height() const noexcept { return parts_->how.height; }
 std::size_t renderer::shapes() const noexcept { return parts_->shapes.surfaces.size(); }
 
 hit renderer::closest(ray const& r) const {
+  hit h;
+  closest({&r, 1}, {&h, 1});
+  return h;
+}
+
+void renderer::closest(std::span<ray const> rays, std::span<hit> hits) const {
+  assert(hits.size() >= rays.size());
   auto const& p = *parts_;
-  if (p.tree) {
-    hit h;
-    p.code.closest(p.world, p.tree->view(), &r, 1, &h);
-    return h;
-  }
-  if (p.volumes) return slabs_tracer{p.shapes, *p.volumes}.closest(r);
-  return brute_tracer{p.shapes}.closest(r);
+  if (p.tree) return p.code.closest(p.world, p.tree->view(), rays.data(), rays.size(), hits.data());
+  auto const each = [&](auto tracer) {
+    for (std::size_t i = 0; i < rays.size(); ++i) hits[i] = tracer.closest(rays[i]);
+  };
+  p.volumes ? each(slabs_tracer{p.shapes, *p.volumes}) : each(brute_tracer{p.shapes});
+}
+
+void renderer::occluded(std::span<ray const> rays, std::span<float const> distances, std::span<bool> hidden) const {
+  assert(distances.size() >= rays.size() && hidden.size() >= rays.size());
+  auto const& p = *parts_;
+  if (p.tree)
+    return p.code.occluded(p.world, p.tree->view(), rays.data(), distances.data(), rays.size(), hidden.data());
+  auto const each = [&](auto tracer) {
+    for (std::size_t i = 0; i < rays.size(); ++i) hidden[i] = tracer.occluded(rays[i], distances[i]);
+  };
+  p.volumes ? each(slabs_tracer{p.shapes, *p.volumes}) : each(brute_tracer{p.shapes});
 }
 
 std::uint32_t renderer::primitive_of(std::uint32_t shape) const {

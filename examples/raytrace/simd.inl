@@ -71,38 +71,10 @@ SKEL_RT_INLINE unsigned bits(f8 mask) {
 SKEL_RT_INLINE f8 loose_multiply_subtract(f8 a, f8 b, f8 c) { return a * b - c; }
 #endif
 
-// Sixteen floats. Comparisons give an m16; its bits are those of the lanes.
-#if defined(__AVX512F__)
-struct f16 {
-  __m512 v;
-};
-struct m16 {
-  __mmask16 v;
-};
-SKEL_RT_INLINE f16 load16(float const* p) { return {_mm512_load_ps(p)}; }
-SKEL_RT_INLINE f16 all16(float x) { return {_mm512_set1_ps(x)}; }
-SKEL_RT_INLINE void store(float* p, f16 a) { _mm512_store_ps(p, a.v); }
-SKEL_RT_INLINE f16 operator+(f16 a, f16 b) { return {_mm512_add_ps(a.v, b.v)}; }
-SKEL_RT_INLINE f16 operator-(f16 a, f16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
-SKEL_RT_INLINE f16 operator*(f16 a, f16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
-SKEL_RT_INLINE f16 operator/(f16 a, f16 b) { return {_mm512_div_ps(a.v, b.v)}; }
-SKEL_RT_INLINE f16 min(f16 a, f16 b) { return {_mm512_min_ps(a.v, b.v)}; }
-SKEL_RT_INLINE f16 max(f16 a, f16 b) { return {_mm512_max_ps(a.v, b.v)}; }
-SKEL_RT_INLINE f16 square_root(f16 a) { return {_mm512_sqrt_ps(a.v)}; }
-SKEL_RT_INLINE m16 operator>(f16 a, f16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ)}; }
-SKEL_RT_INLINE m16 operator<=(f16 a, f16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
-SKEL_RT_INLINE m16 operator>=(f16 a, f16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ)}; }
-SKEL_RT_INLINE m16 operator&(m16 a, m16 b) { return {_kand_mask16(a.v, b.v)}; }
-SKEL_RT_INLINE f16 choose(m16 mask, f16 a, f16 b) { return {_mm512_mask_mov_ps(b.v, mask.v, a.v)}; }
-SKEL_RT_INLINE unsigned bits(m16 mask) { return _cvtmask16_u32(mask.v); }
-SKEL_RT_INLINE f16 loose_multiply_subtract(f16 a, f16 b, f16 c) { return {_mm512_fmsub_ps(a.v, b.v, c.v)}; }
-SKEL_RT_INLINE float lowest(f16 a) { return _mm512_reduce_min_ps(a.v); }
-SKEL_RT_INLINE float highest(f16 a) { return _mm512_reduce_max_ps(a.v); }
-#else
+// Sixteen floats.
 struct f16 {
   f8 low, high;
 };
-using m16 = f16;
 SKEL_RT_INLINE f16 load16(float const* p) { return {load(p), load(p + 8)}; }
 SKEL_RT_INLINE f16 all16(float x) { return {all(x), all(x)}; }
 SKEL_RT_INLINE void store(float* p, f16 a) {
@@ -116,14 +88,14 @@ SKEL_RT_INLINE f16 operator/(f16 a, f16 b) { return {a.low / b.low, a.high / b.h
 SKEL_RT_INLINE f16 min(f16 a, f16 b) { return {min(a.low, b.low), min(a.high, b.high)}; }
 SKEL_RT_INLINE f16 max(f16 a, f16 b) { return {max(a.low, b.low), max(a.high, b.high)}; }
 SKEL_RT_INLINE f16 square_root(f16 a) { return {square_root(a.low), square_root(a.high)}; }
-SKEL_RT_INLINE m16 operator>(f16 a, f16 b) { return {a.low > b.low, a.high > b.high}; }
-SKEL_RT_INLINE m16 operator<=(f16 a, f16 b) { return {a.low <= b.low, a.high <= b.high}; }
-SKEL_RT_INLINE m16 operator>=(f16 a, f16 b) { return {a.low >= b.low, a.high >= b.high}; }
-SKEL_RT_INLINE m16 operator&(m16 a, m16 b) { return {a.low & b.low, a.high & b.high}; }
-SKEL_RT_INLINE f16 choose(m16 mask, f16 a, f16 b) {
+SKEL_RT_INLINE f16 operator>(f16 a, f16 b) { return {a.low > b.low, a.high > b.high}; }
+SKEL_RT_INLINE f16 operator<=(f16 a, f16 b) { return {a.low <= b.low, a.high <= b.high}; }
+SKEL_RT_INLINE f16 operator>=(f16 a, f16 b) { return {a.low >= b.low, a.high >= b.high}; }
+SKEL_RT_INLINE f16 operator&(f16 a, f16 b) { return {a.low & b.low, a.high & b.high}; }
+SKEL_RT_INLINE f16 choose(f16 mask, f16 a, f16 b) {
   return {choose(mask.low, a.low, b.low), choose(mask.high, a.high, b.high)};
 }
-SKEL_RT_INLINE unsigned bits(m16 mask) { return bits(mask.low) | bits(mask.high) << 8; }
+SKEL_RT_INLINE unsigned bits(f16 mask) { return bits(mask.low) | bits(mask.high) << 8; }
 SKEL_RT_INLINE f16 loose_multiply_subtract(f16 a, f16 b, f16 c) {
   return {loose_multiply_subtract(a.low, b.low, c.low), loose_multiply_subtract(a.high, b.high, c.high)};
 }
@@ -141,7 +113,6 @@ SKEL_RT_INLINE float highest(f16 a) {
   for (float const x : at) found = x > found ? x : found;
   return found;
 }
-#endif
 
 template <class V>
 struct v3 {
