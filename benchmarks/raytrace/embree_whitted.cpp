@@ -210,7 +210,7 @@ struct many {
   void closest(std::span<ray const> rays, std::span<hit> hits, bool alike) const {
     for (std::size_t i = 0; i < rays.size(); i += packet) {
       int const n = static_cast<int>(std::min<std::size_t>(packet, rays.size() - i));
-      packets && alike ? in.closest_together(&rays[i], n, &hits[i]) : in.closest_alone(&rays[i], n, &hits[i]);
+      packets&& alike ? in.closest_together(&rays[i], n, &hits[i]) : in.closest_alone(&rays[i], n, &hits[i]);
     }
   }
   void occluded(std::span<ray const> rays, std::span<float const> distances, std::span<bool> hidden) const {
@@ -249,11 +249,13 @@ world_view view_of(geometry const& g, camera const& eye, int depth) {
 
 int main(int argc, char** argv) try {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s SCENE [REPETITIONS] [IMAGE] [DEPTH] [single | packets]\n"
-                         "       %s rays SCENE [REPETITIONS] [single | packets]\n", argv[0], argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s SCENE [REPETITIONS] [IMAGE] [DEPTH] [single | packets]\n"
+                 "       %s rays SCENE [REPETITIONS] [single | packets]\n",
+                 argv[0], argv[0]);
     return 2;
   }
-#if defined(__SSE2__)  // as its manual advises
+#if defined(__SSE2__)                 // as its manual advises
   _mm_setcsr(_mm_getcsr() | 0x8040);  // denormals are zero, in and out
 #endif
   bool const packets = std::string_view(argv[argc - 1]) == "packets";
@@ -275,7 +277,8 @@ int main(int argc, char** argv) try {
     double const build = building.seconds();
     auto const world = view_of(shapes, make_camera(scene_value.view, picture.width, picture.height), depth);
     stopwatch const rendering;
-    auto const counts = packets ? render(world, in_packets{tracer}, picture) : render(world, singly{tracer}, picture);
+    auto const counts =
+        packets ? render(world, in_packets{tracer}, picture) : render(world, singly{tracer}, picture);
     print_measurement("embree", argv[1], build, building, rendering, counts);
   }
   if (argc > 3 && argv[3][0] != '\0') write_image(argv[3], picture);

@@ -96,8 +96,8 @@ class ray_sets {
         std::count_if(hits.begin(), hits.end(), [](hit const& h) { return h.id != no_hit; }));
   }
 
-  static void print(char const* program, std::string const& scene_name, char const* kind, stopwatch const& since,
-                    std::size_t rays, std::size_t hits) {
+  static void print(char const* program, std::string const& scene_name, char const* kind,
+                    stopwatch const& since, std::size_t rays, std::size_t hits) {
     double const seconds = since.cpu_seconds();
     std::printf("program=%s scene=%s kind=%s rays=%zu hits=%zu cpu_seconds=%.6f mrays=%.3f\n", program,
                 scene_name.c_str(), kind, rays, hits, seconds, 1e-6 * static_cast<double>(rays) / seconds);

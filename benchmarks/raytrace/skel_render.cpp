@@ -1,7 +1,8 @@
 // skel's renderer alone on one core: skel-bench-render SCENE [REPETITIONS] [ACCELERATOR] [IMAGE]
 // [INSTRUCTIONS] [DEPTH] [ROWS]
 // skel-bench-render rays SCENE [REPETITIONS] [INSTRUCTIONS]: rays without shading
-// SCENE is balls:4, gears:4,ks=0.2, ... or a file.nff. ROWS is the height of the bands that are rendered at once.
+// SCENE is balls:4, gears:4,ks=0.2, ... or a file.nff. ROWS is the height of the bands that are rendered at
+// once.
 #include <cstdlib>
 #include <exception>
 
@@ -36,7 +37,9 @@ int measure_rays(int argc, char** argv) {
 
 int main(int argc, char** argv) try {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s SCENE [REPETITIONS] [ACCELERATOR] [IMAGE] [INSTRUCTIONS] [DEPTH] [ROWS]\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s SCENE [REPETITIONS] [ACCELERATOR] [IMAGE] [INSTRUCTIONS] [DEPTH] [ROWS]\n",
+                 argv[0]);
     return 2;
   }
   if (argc > 2 && std::string_view(argv[1]) == "rays") return measure_rays(argc, argv);
@@ -55,7 +58,8 @@ int main(int argc, char** argv) try {
     ray_counts counts;
     stopwatch const rendering;
     for (int y = 0; y < how.height; y += rows) {
-      auto const into = std::span(picture.rgb).subspan(3 * static_cast<std::size_t>(y) * static_cast<std::size_t>(how.width));
+      auto const into = std::span(picture.rgb)
+                            .subspan(3 * static_cast<std::size_t>(y) * static_cast<std::size_t>(how.width));
       r.render_tile(0, y, how.width, std::min(y + rows, how.height), into, counts);
     }
     print_measurement("skel", argv[1], build, building, rendering, counts);

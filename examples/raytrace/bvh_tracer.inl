@@ -259,7 +259,8 @@ class bvh_tracer {
         auto const& shapes = tree_.facets[index];
         for (unsigned met = f.boxes(shapes.bound, reach, enter); met != 0; met &= met - 1) {
           auto const lane = __builtin_ctz(met);
-          found |= keep_in_packet(facet_hits(one_facet{shapes, lane}, p.o, p.d, best, t), t, shapes.id[lane], best, ids);
+          found |= keep_in_packet(facet_hits(one_facet{shapes, lane}, p.o, p.d, best, t), t, shapes.id[lane],
+                                  best, ids);
         }
         break;
       }
@@ -267,7 +268,8 @@ class bvh_tracer {
         auto const& shapes = tree_.balls[index];
         for (unsigned met = f.boxes(shapes.bound, reach, enter); met != 0; met &= met - 1) {
           auto const lane = __builtin_ctz(met);
-          found |= keep_in_packet(ball_hits(one_ball{shapes, lane}, p.o, p.d, best, t), t, shapes.id[lane], best, ids);
+          found |= keep_in_packet(ball_hits(one_ball{shapes, lane}, p.o, p.d, best, t), t, shapes.id[lane],
+                                  best, ids);
         }
         break;
       }
@@ -329,8 +331,8 @@ class bvh_tracer {
     }
   }
 
-  SKEL_RT_INLINE unsigned leaf_hides(bvh_child leaf, packet_rays const& p, frustum_bounds const& f, unsigned rays,
-                                     f16 limit, float reach) {
+  SKEL_RT_INLINE unsigned leaf_hides(bvh_child leaf, packet_rays const& p, frustum_bounds const& f,
+                                     unsigned rays, f16 limit, float reach) {
     auto const index = leaf & leaf_index_mask;
     unsigned hidden = 0;
     f8 enter;

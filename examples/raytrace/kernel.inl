@@ -32,8 +32,8 @@ void closest(world_view const& world, bvh_view const& tree, ray const* rays, std
   for (std::size_t i = 0; i < n; i += packet) tracer.closest(rays + i, part_of(n - i), hits + i);
 }
 
-void occluded(world_view const& world, bvh_view const& tree, ray const* rays, float const* distance, std::size_t n,
-              bool* hidden) {
+void occluded(world_view const& world, bvh_view const& tree, ray const* rays, float const* distance,
+              std::size_t n, bool* hidden) {
   bvh_tracer tracer(world, tree);
   for (std::size_t i = 0; i < n; i += packet) {
     int const some = part_of(n - i);

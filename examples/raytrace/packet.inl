@@ -39,8 +39,8 @@ struct packet_rays {
   }
 };
 
-// Bounds the distances at which any ray of a packet enters and leaves a box: a plane's distance divided by the
-// direction, both by their extremes. It takes the roundings of slope::boxes, for which boxes are padded.
+// Bounds the distances at which any ray of a packet enters and leaves a box: a plane's distance divided by
+// the direction, both by their extremes. It takes the roundings of slope::boxes, for which boxes are padded.
 struct frustum_bounds {
   f8x3 near_inverse, near_scaled, far_inverse, far_scaled;
   unsigned near[3], far[3];

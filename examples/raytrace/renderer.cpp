@@ -174,11 +174,13 @@ void renderer::closest(std::span<ray const> rays, std::span<hit> hits) const {
   p.volumes ? each(slabs_tracer{p.shapes, *p.volumes}) : each(brute_tracer{p.shapes});
 }
 
-void renderer::occluded(std::span<ray const> rays, std::span<float const> distances, std::span<bool> hidden) const {
+void renderer::occluded(std::span<ray const> rays, std::span<float const> distances,
+                        std::span<bool> hidden) const {
   assert(distances.size() >= rays.size() && hidden.size() >= rays.size());
   auto const& p = *parts_;
   if (p.tree)
-    return p.code.occluded(p.world, p.tree->view(), rays.data(), distances.data(), rays.size(), hidden.data());
+    return p.code.occluded(p.world, p.tree->view(), rays.data(), distances.data(), rays.size(),
+                           hidden.data());
   auto const each = [&](auto tracer) {
     for (std::size_t i = 0; i < rays.size(); ++i) hidden[i] = tracer.occluded(rays[i], distances[i]);
   };

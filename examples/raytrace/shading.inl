@@ -124,7 +124,14 @@ class whitted {
     vec3f const n = outside ? c.normal : -c.normal;
     vec3f const sn = dot(c.shading_normal, n) >= 0 ? c.shading_normal : -c.shading_normal;
     vec3f const mirrored = kept_unit(r.direction - (2 * dot(r.direction, sn)) * sn);
-    return {index, outside, c.offset, c.point, n, sn, {c.point + c.offset * n, mirrored}, &world_.materials[c.material]};
+    return {index,
+            outside,
+            c.offset,
+            c.point,
+            n,
+            sn,
+            {c.point + c.offset * n, mirrored},
+            &world_.materials[c.material]};
   }
 
   // Diffuse and Phong terms of every visible light in front of the surfaces.

@@ -131,7 +131,9 @@ SKEL_RT_INLINE V broadcast(float x) {
 SKEL_RT_INLINE f8x3 all(vec3f a) { return {all(a.x), all(a.y), all(a.z)}; }
 SKEL_RT_INLINE f8x3 load(float const (*p)[8]) { return {load(p[0]), load(p[1]), load(p[2])}; }
 SKEL_RT_INLINE f16x3 load16(float const (*p)[16]) { return {load16(p[0]), load16(p[1]), load16(p[2])}; }
-SKEL_RT_INLINE f16x3 all16(float const (*p)[8], int i) { return {all16(p[0][i]), all16(p[1][i]), all16(p[2][i])}; }
+SKEL_RT_INLINE f16x3 all16(float const (*p)[8], int i) {
+  return {all16(p[0][i]), all16(p[1][i]), all16(p[2][i])};
+}
 template <class V>
 SKEL_RT_INLINE V dot(v3<V> const& a, v3<V> const& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
