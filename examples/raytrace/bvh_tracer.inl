@@ -151,34 +151,37 @@ class bvh_tracer {
     unsigned rays;
   };
 
-  // Divides rays by the signs of their directions. `together` gets packets of like rays, `alone` the others.
+  // Whether rays may share a packet: the same signs, and directions close together.
+  SKEL_RT_INLINE static bool alike(vec3f a, vec3f b) {
+    bool const signs = ((a.x < 0) == (b.x < 0)) & ((a.y < 0) == (b.y < 0)) & ((a.z < 0) == (b.z < 0));
+    vec3f const d = a - b;
+    return signs & (__builtin_fabsf(d.x) + __builtin_fabsf(d.y) + __builtin_fabsf(d.z) <= widest_);
+  }
+
+  // `together` gets packets of rays that are alike, `alone` the others. Fewer than eight are not worth a
+  // packet.
   template <class Alone, class Together>
   SKEL_RT_INLINE void for_packets(ray const* rays, int n, Alone alone, Together together) {
-    if (n < fewest_) {
-      for (int i = 0; i < n; ++i) alone(i);
-      return;
-    }
-    unsigned signs[packet];
-    for (int i = 0; i < n; ++i) {
-      vec3f const& d = rays[i].direction;
-      signs[i] = (d.x < 0 ? 1U : 0) | (d.y < 0 ? 2U : 0) | (d.z < 0 ? 4U : 0);
-    }
-    for (unsigned left = (1U << n) - 1; left != 0;) {
-      int which[packet], many = 0;
-      unsigned const sign = signs[__builtin_ctz(left)];
-      for (int i = 0; i < n; ++i)
-        if ((left >> i & 1) != 0 && signs[i] == sign) which[many++] = i;
-      for (int i = 0; i < many; ++i) left &= ~(1U << which[i]);
-      if (many >= fewest_) {
-        packet_rays const p(rays, which, many);
-        frustum_bounds const f(p);
-        if (f.spread <= widest_) {
-          together(p, f, which, many);
-          continue;
+    int left[packet];
+    for (int i = 0; i < n; ++i) left[i] = i;
+    while (n >= fewest_) {
+      vec3f const model = rays[left[n / 2]].direction;
+      int which[packet], many = 0, others = 0, rest[packet];
+      for (int k = 0; k < n; ++k) {
+        int const i = left[k];
+        if (alike(rays[i].direction, model)) {
+          which[many++] = i;
+        } else {
+          rest[others++] = i;
         }
       }
-      for (int i = 0; i < many; ++i) alone(which[i]);
+      if (many < fewest_) break;
+      packet_rays const p(rays, which, many);
+      together(p, frustum_bounds(p), which, many);
+      n = others;
+      for (int k = 0; k < n; ++k) left[k] = rest[k];
     }
+    for (int k = 0; k < n; ++k) alone(left[k]);
   }
 
   void closest(packet_rays const& p, frustum_bounds const& f, int const* which, int n, hit* hits) {
@@ -495,7 +498,7 @@ class bvh_tracer {
 
   static constexpr unsigned remembered = 16;
   static constexpr int fewest_ = 8;
-  static constexpr float widest_ = 0.2F;
+  static constexpr float widest_ = 0.1F;
 
   world_view const& world_;
   bvh_view const& tree_;

@@ -44,17 +44,13 @@ struct packet_rays {
 struct frustum_bounds {
   f8x3 near_inverse, near_scaled, far_inverse, far_scaled;
   unsigned near[3], far[3];
-  float spread;  // of the directions
 
   SKEL_RT_INLINE explicit frustum_bounds(packet_rays const& p) {
     float in[3], is[3], fn[3], fs[3];
-    spread = 0;
     f16 const* const from[3] = {&p.o.x, &p.o.y, &p.o.z};
     for (unsigned a = 0; a < 3; ++a) {
       f16 const inv = load16(p.inverse[a]);
-      f16 const d = load16(p.direction[a]);
       float const low = lowest(inv), high = highest(inv), first = lowest(*from[a]), last = highest(*from[a]);
-      spread += highest(d) - lowest(d);
       bool const down = high < 0;
       near[a] = down ? 3 + a : a;
       far[a] = down ? a : 3 + a;
