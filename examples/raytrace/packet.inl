@@ -1,4 +1,6 @@
-// Sixteen rays that are traced together. Included once per instruction set, see kernel.hpp.
+// Sixteen rays that are traced together: intervals of their origins and directions find the boxes that any of
+// them can meet (Reshetov, Soupikov, Hurley, "Multi-Level Ray Tracing Algorithm", SIGGRAPH 2005). Included
+// once per instruction set, see kernel.hpp.
 
 // Rays whose directions have the same signs.
 struct packet_rays {
