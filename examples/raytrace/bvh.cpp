@@ -99,10 +99,7 @@ class bvh_builder {
       box const b = used ? children[i].bounds : box{};
       bvh_child const child = !used ? leaf_bit : is_leaf(children[i]) ? leaf(children[i]) : node(children[i]);
       auto& n = out_.nodes[index];  // only now, because building children may move the nodes
-      for (std::size_t a = 0; a < 3; ++a) {
-        n.bound[a][i] = b.low[a];
-        n.bound[3 + a][i] = b.high[a];
-      }
+      put(n.bound, i, b);
       n.child[i] = child;
     }
     return index;
@@ -216,6 +213,7 @@ class bvh_builder {
 
   [[nodiscard]] facet_packet facet_leaf(range const& r) const {
     facet_packet p{};  // unused lanes: normal 0, so t = 0/0, which fails every comparison
+    put_bounds(p.bound, r);
     for (std::size_t i = 0; i < r.size(); ++i) {
       auto const& f = shapes_.facets[shapes_.surfaces[items_[r.begin + i].id].index];
       put(p.normal, p.offset, i, f.face);
@@ -230,6 +228,17 @@ class bvh_builder {
     return p;
   }
 
+  static void put(float (&bound)[6][lanes], std::size_t i, box const& b) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      bound[a][i] = b.low[a];
+      bound[3 + a][i] = b.high[a];
+    }
+  }
+
+  void put_bounds(float (&bound)[6][lanes], range const& r) const {
+    for (std::size_t i = 0; i < lanes; ++i) put(bound, i, i < r.size() ? items_[r.begin + i].bounds : box{});
+  }
+
   static void put(float (&normal)[3][lanes], float (&offset)[lanes], std::size_t i, plane const& from) {
     normal[0][i] = from.normal.x;
     normal[1][i] = from.normal.y;
@@ -241,6 +250,7 @@ class bvh_builder {
     ball_packet p{};
     std::fill(p.radius_squared, p.radius_squared + lanes,
               -1.0F);  // unused lanes: no discriminant is positive
+    put_bounds(p.bound, r);
     for (std::size_t i = 0; i < r.size(); ++i) {
       auto const& b = shapes_.balls[shapes_.surfaces[items_[r.begin + i].id].index];
       put(p.center, p.radius_squared, i, {b.center, b.radius_squared});

@@ -24,12 +24,14 @@ struct alignas(64) bvh_node {
 };
 
 struct alignas(64) facet_packet {
+  float bound[6][lanes];  ///< as in bvh_node, of each shape
   float normal[3][lanes], offset[lanes];
   float edge[4][4][lanes];  ///< per edge: normal x y z, offset
   std::uint32_t id[lanes];
 };
 
 struct alignas(64) ball_packet {
+  float bound[6][lanes];
   float center[3][lanes], radius_squared[lanes];
   std::uint32_t id[lanes];
 };

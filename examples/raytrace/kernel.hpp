@@ -19,13 +19,17 @@ struct pixel_range {
 
 /// Writes (x1 - x0) (y1 - y0) colours row by row, three floats each.
 using bvh_kernel = void (*)(world_view const&, bvh_view const&, pixel_range const&, float* out, ray_counts&);
-/// Returns the nearest hit of any ray, for tests.
-using bvh_probe = hit (*)(world_view const&, bvh_view const&, ray const&);
+/// Find the nearest hits of n rays, and those that something stops before their distance: for tests and
+/// benchmarks.
+using bvh_closest = void (*)(world_view const&, bvh_view const&, ray const*, std::size_t n, hit*);
+using bvh_occluded = void (*)(world_view const&, bvh_view const&, ray const*, float const* distance,
+                              std::size_t n, bool* hidden);
 
 struct kernel {
   char const* name;
   bvh_kernel render;
-  bvh_probe closest;
+  bvh_closest closest;
+  bvh_occluded occluded;
 };
 
 namespace portable {

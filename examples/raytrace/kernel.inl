@@ -13,30 +13,37 @@ namespace {
 // clang-format off
 #include "shading.inl"
 #include "simd.inl"
+#include "packet.inl"
 #include "bvh_tracer.inl"
 // clang-format on
+
+SKEL_RT_INLINE int part_of(std::size_t n) { return n < packet ? static_cast<int>(n) : packet; }
 
 void render(world_view const& world, bvh_view const& tree, pixel_range const& part, float* out,
             ray_counts& counts) {
   bvh_tracer tracer(world, tree);
   whitted<bvh_tracer> shader(world, tracer);
-  for (int y = part.y0; y < part.y1; ++y) {
-    for (int x = part.x0; x < part.x1; ++x) {
-      vec3f const color = shader.primary(world.camera.through(x, y));
-      *out++ = color.x;
-      *out++ = color.y;
-      *out++ = color.z;
-    }
-  }
+  shader.render(part.x0, part.y0, part.x1, part.y1, out);
   counts += shader.counts();
 }
 
-hit closest(world_view const& world, bvh_view const& tree, ray const& r) {
-  return bvh_tracer(world, tree).closest(r);
+void closest(world_view const& world, bvh_view const& tree, ray const* rays, std::size_t n, hit* hits) {
+  bvh_tracer tracer(world, tree);
+  for (std::size_t i = 0; i < n; i += packet) tracer.closest(rays + i, part_of(n - i), hits + i);
+}
+
+void occluded(world_view const& world, bvh_view const& tree, ray const* rays, float const* distance,
+              std::size_t n, bool* hidden) {
+  bvh_tracer tracer(world, tree);
+  for (std::size_t i = 0; i < n; i += packet) {
+    int const some = part_of(n - i);
+    unsigned const found = tracer.occluded(rays + i, distance + i, some, 0);
+    for (int k = 0; k < some; ++k) hidden[i + static_cast<std::size_t>(k)] = (found >> k & 1) != 0;
+  }
 }
 
 }  // namespace
 
-kernel const functions{SKEL_RT_NAME, render, closest};
+kernel const functions{SKEL_RT_NAME, render, closest, occluded};
 
 }  // namespace raytrace::SKEL_RT_TARGET

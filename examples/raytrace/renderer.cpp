@@ -18,9 +18,7 @@ struct slabs_tracer {
   slabs::scratch heap{};
 
   hit closest(ray const& r) { return volumes.closest(shapes, r, heap); }
-  bool occluded(ray const& r, float distance, unsigned) const {
-    return volumes.occluded(shapes, r, distance);
-  }
+  bool occluded(ray const& r, float distance) const { return volumes.occluded(shapes, r, distance); }
 };
 
 struct brute_tracer {
@@ -34,7 +32,7 @@ struct brute_tracer {
     }
     return best;
   }
-  bool occluded(ray const& r, float distance, unsigned) const {
+  bool occluded(ray const& r, float distance) const {
     for (std::uint32_t id = 0; id < shapes.surfaces.size(); ++id) {
       float const t = intersect_shape(shapes, id, r);
       if (t > 0 && t <= distance) return true;
@@ -43,18 +41,27 @@ struct brute_tracer {
   }
 };
 
+// Rays of a packet one by one.
+template <class Tracer>
+struct each_alone {
+  Tracer& single;
+
+  void closest(ray const* rays, int n, hit* hits) {
+    for (int i = 0; i < n; ++i) hits[i] = single.closest(rays[i]);
+  }
+  unsigned occluded(ray const* rays, float const* distance, int n, unsigned) {
+    unsigned hidden = 0;
+    for (int i = 0; i < n; ++i) hidden |= single.occluded(rays[i], distance[i]) ? 1U << i : 0;
+    return hidden;
+  }
+};
+
 template <class Tracer>
 void render_with(world_view const& world, Tracer tracer, pixel_range const& part, float* out,
                  ray_counts& counts) {
-  whitted<Tracer> shader(world, tracer);
-  for (int y = part.y0; y < part.y1; ++y) {
-    for (int x = part.x0; x < part.x1; ++x) {
-      vec3f const color = shader.primary(world.camera.through(x, y));
-      *out++ = color.x;
-      *out++ = color.y;
-      *out++ = color.z;
-    }
-  }
+  each_alone<Tracer> packets{tracer};
+  whitted<each_alone<Tracer>> shader(world, packets);
+  shader.render(part.x0, part.y0, part.x1, part.y1, out);
   counts += shader.counts();
 }
 
@@ -152,10 +159,32 @@ int renderer::height() const noexcept { return parts_->how.height; }
 std::size_t renderer::shapes() const noexcept { return parts_->shapes.surfaces.size(); }
 
 hit renderer::closest(ray const& r) const {
+  hit h;
+  closest({&r, 1}, {&h, 1});
+  return h;
+}
+
+void renderer::closest(std::span<ray const> rays, std::span<hit> hits) const {
+  assert(hits.size() >= rays.size());
   auto const& p = *parts_;
-  if (p.tree) return p.code.closest(p.world, p.tree->view(), r);
-  if (p.volumes) return slabs_tracer{p.shapes, *p.volumes}.closest(r);
-  return brute_tracer{p.shapes}.closest(r);
+  if (p.tree) return p.code.closest(p.world, p.tree->view(), rays.data(), rays.size(), hits.data());
+  auto const each = [&](auto tracer) {
+    for (std::size_t i = 0; i < rays.size(); ++i) hits[i] = tracer.closest(rays[i]);
+  };
+  p.volumes ? each(slabs_tracer{p.shapes, *p.volumes}) : each(brute_tracer{p.shapes});
+}
+
+void renderer::occluded(std::span<ray const> rays, std::span<float const> distances,
+                        std::span<bool> hidden) const {
+  assert(distances.size() >= rays.size() && hidden.size() >= rays.size());
+  auto const& p = *parts_;
+  if (p.tree)
+    return p.code.occluded(p.world, p.tree->view(), rays.data(), distances.data(), rays.size(),
+                           hidden.data());
+  auto const each = [&](auto tracer) {
+    for (std::size_t i = 0; i < rays.size(); ++i) hidden[i] = tracer.occluded(rays[i], distances[i]);
+  };
+  p.volumes ? each(slabs_tracer{p.shapes, *p.volumes}) : each(brute_tracer{p.shapes});
 }
 
 std::uint32_t renderer::primitive_of(std::uint32_t shape) const {

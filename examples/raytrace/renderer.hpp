@@ -61,6 +61,10 @@ class renderer {
   /// Returns the nearest hit of a ray that starts within the extent of the scene and its eye,
   /// relative to the eye; its id is that of a shape. See primitive_of() for the scene's primitive.
   [[nodiscard]] hit closest(ray const& r) const;
+  /// The same for many rays, which are traced together if neighbours are alike.
+  void closest(std::span<ray const> rays, std::span<hit> hits) const;
+  /// Says of each ray whether it meets something at its distance or before.
+  void occluded(std::span<ray const> rays, std::span<float const> distances, std::span<bool> hidden) const;
   [[nodiscard]] std::uint32_t primitive_of(std::uint32_t shape) const;
   [[nodiscard]] ray primary(int x, int y) const;
 

@@ -21,6 +21,9 @@ struct ray_counts {
   friend bool operator==(ray_counts const&, ray_counts const&) = default;
 };
 
+/// Rays that are traced and shaded together.
+constexpr int packet = 16;
+
 /// Pointers into a geometry, without code that instruction sets could share.
 struct world_view {
   facet const* facets;

@@ -53,80 +53,173 @@ SKEL_RT_INLINE contact contact_at(world_view const& world, ray const& r, hit con
   return c;
 }
 
-/// Tracer: hit closest(ray const&); bool occluded(ray const&, float distance, unsigned light).
+/// Calls put(x, y, color) for every pixel of a part. Tracer has
+///     void closest(ray const*, int n, hit*);  // n is at most `packet`
+///     unsigned occluded(ray const*, float const* distance, int n, unsigned light);  // a bit for each ray
 template <class Tracer>
 class whitted {
  public:
   SKEL_RT_INLINE whitted(world_view const& world, Tracer& tracer) : world_(world), tracer_(tracer) {}
 
-  SKEL_RT_INLINE vec3f primary(ray const& r) {
-    ++counts_.primary;
-    hit const h = tracer_.closest(r);
-    if (h.id == no_hit) return world_.background;
-    ++counts_.primary_hits;
-    return shade(r, h, 1);
+  /// Writes the colours of a part of the picture row by row. Packets are as square as the part permits.
+  void render(int x0, int y0, int x1, int y1, float* out) {
+    int const rows = y1 - y0 >= 4 ? 4 : y1 - y0 >= 2 ? 2 : 1, columns = packet / rows;
+    for (int y = y0; y < y1; y += rows) {
+      for (int x = x0; x < x1; x += columns) {
+        int const right = x + columns < x1 ? x + columns : x1, bottom = y + rows < y1 ? y + rows : y1;
+        ray rays[packet];
+        vec3f colors[packet];
+        int n = 0;
+        for (int v = y; v < bottom; ++v)
+          for (int u = x; u < right; ++u) rays[n++] = world_.camera.through(u, v);
+        counts_.primary += static_cast<unsigned>(n);
+        counts_.primary_hits += static_cast<unsigned>(follow(rays, n, 1, colors));
+        vec3f const* color = colors;
+        for (int v = y; v < bottom; ++v) {
+          float* to = out + 3 * (static_cast<std::ptrdiff_t>(v - y0) * (x1 - x0) + (x - x0));
+          for (int u = x; u < right; ++u, ++color) {
+            *to++ = color->x;
+            *to++ = color->y;
+            *to++ = color->z;
+          }
+        }
+      }
+    }
   }
 
   SKEL_RT_INLINE ray_counts const& counts() const { return counts_; }
 
  private:
-  vec3f follow(ray const& r, int depth) {
-    hit const h = tracer_.closest(r);
-    return h.id == no_hit ? world_.background : shade(r, h, depth);
+  // A hit with what its light, its reflected and its refracted ray need.
+  struct lit_point {
+    int index;  // of the ray
+    bool outside;
+    float offset;
+    vec3f point, n, sn;
+    ray outgoing;
+    shade_material const* material;
+  };
+
+  // Returns the number of rays that hit something.
+  int follow(ray const* rays, int n, int depth, vec3f* colors) {
+    hit hits[packet];
+    lit_point points[packet];
+    tracer_.closest(rays, n, hits);
+    int met = 0;
+    for (int i = 0; i < n; ++i) {
+      colors[i] = world_.background;
+      if (hits[i].id != no_hit) points[met++] = point_of(rays[i], hits[i], i);
+    }
+    light(points, met, colors);
+    if (depth < world_.depth) {
+      reflect(points, met, depth, colors);
+      refract(rays, points, met, depth, colors);
+    }
+    return met;
   }
 
-  vec3f shade(ray const& r, hit const& h, int depth) {
-    contact c = contact_at(world_, r, h);
-    shade_material const& m = world_.materials[c.material];
+  SKEL_RT_INLINE lit_point point_of(ray const& r, hit const& h, int index) {
+    contact const c = contact_at(world_, r, h);
     bool const outside = dot(c.normal, r.direction) <= 0;
     vec3f const n = outside ? c.normal : -c.normal;
     vec3f const sn = dot(c.shading_normal, n) >= 0 ? c.shading_normal : -c.shading_normal;
     vec3f const mirrored = kept_unit(r.direction - (2 * dot(r.direction, sn)) * sn);
-    ray const outgoing{c.point + c.offset * n, mirrored};
-    vec3f color = lit(outgoing, n, sn, m);
-    if (depth >= world_.depth) return color;
-    if (m.specular > 0) {
-      ++counts_.reflected;
-      color = color + m.specular * follow(outgoing, depth + 1);
-    }
-    if (m.transmittance > 0) color = color + m.transmittance * refracted(r, c, n, sn, outside, m, depth);
-    return color;
+    return {index,
+            outside,
+            c.offset,
+            c.point,
+            n,
+            sn,
+            {c.point + c.offset * n, mirrored},
+            &world_.materials[c.material]};
   }
 
-  // Diffuse and Phong terms of every visible light in front of the surface.
-  SKEL_RT_INLINE vec3f lit(ray const& outgoing, vec3f n, vec3f sn, shade_material const& m) {
-    vec3f color{};
+  // Diffuse and Phong terms of every visible light in front of the surfaces.
+  void light(lit_point const* points, int n, vec3f* colors) {
+    for (int k = 0; k < n; ++k) colors[points[k].index] = {};
     for (std::uint32_t i = 0; i < world_.light_count; ++i) {
-      vec3f const to_light = world_.lights[i].position - outgoing.origin;
-      float const slant = dot(sn, to_light);
-      if (!(dot(n, to_light) > 0) || !(slant > 0)) continue;
-      float const distance = length(to_light);
-      vec3f const direction = (1 / distance) * to_light;
-      ++counts_.shadow;
-      if (tracer_.occluded({outgoing.origin, direction}, distance, i)) continue;
-      vec3f reflected = (slant / distance) * m.diffuse;
-      if (m.specular > 0) {
-        float const cosine = dot(outgoing.direction, direction);
-        if (cosine > 0) {
-          float const highlight = m.specular * __builtin_powf(cosine, m.shine);
-          reflected = reflected + vec3f{highlight, highlight, highlight};
-        }
+      ray rays[packet];
+      float distance[packet], slant[packet];
+      lit_point const* facing[packet];
+      int m = 0;
+      for (int k = 0; k < n; ++k) {
+        lit_point const& p = points[k];
+        vec3f const to_light = world_.lights[i].position - p.outgoing.origin;
+        slant[m] = dot(p.sn, to_light);
+        if (!(dot(p.n, to_light) > 0) || !(slant[m] > 0)) continue;
+        distance[m] = length(to_light);
+        rays[m] = {p.outgoing.origin, (1 / distance[m]) * to_light};
+        facing[m++] = &p;
       }
-      color = color + world_.lights[i].color * reflected;
+      if (m == 0) continue;
+      counts_.shadow += static_cast<unsigned>(m);
+      unsigned const hidden = tracer_.occluded(rays, distance, m, i);
+      for (int k = 0; k < m; ++k) {
+        if ((hidden >> k & 1) != 0) continue;
+        lit_point const& p = *facing[k];
+        shade_material const& material = *p.material;
+        vec3f reflected = (slant[k] / distance[k]) * material.diffuse;
+        if (material.specular > 0) {
+          float const cosine = dot(p.outgoing.direction, rays[k].direction);
+          if (cosine > 0) {
+            float const highlight = material.specular * __builtin_powf(cosine, material.shine);
+            reflected = reflected + vec3f{highlight, highlight, highlight};
+          }
+        }
+        colors[p.index] = colors[p.index] + world_.lights[i].color * reflected;
+      }
     }
-    return color;
+  }
+
+  void reflect(lit_point const* points, int n, int depth, vec3f* colors) {
+    ray rays[packet];
+    lit_point const* from[packet];
+    int m = 0;
+    for (int k = 0; k < n; ++k) {
+      if (!(points[k].material->specular > 0)) continue;
+      rays[m] = points[k].outgoing;
+      from[m++] = &points[k];
+    }
+    if (m == 0) return;
+    counts_.reflected += static_cast<unsigned>(m);
+    vec3f found[packet];
+    follow(rays, m, depth + 1, found);
+    for (int k = 0; k < m; ++k) {
+      vec3f& color = colors[from[k]->index];
+      color = color + from[k]->material->specular * found[k];
+    }
   }
 
   // Snell's law, with the normal that reflects. Under total internal reflection nothing is transmitted.
-  vec3f refracted(ray const& r, contact const& c, vec3f n, vec3f sn, bool outside, shade_material const& m,
-                  int depth) {
-    float const ratio = outside ? 1 / m.refraction : m.refraction;
-    float const cosine = -dot(r.direction, sn);
-    float const sine_squared = ratio * ratio * (1 - cosine * cosine);
-    if (sine_squared >= 1) return {0, 0, 0};
-    ++counts_.refracted;
-    vec3f const direction = ratio * r.direction + (ratio * cosine - __builtin_sqrtf(1 - sine_squared)) * sn;
-    return follow({c.point - c.offset * n, normalized(direction)}, depth + 1);
+  void refract(ray const* incoming, lit_point const* points, int n, int depth, vec3f* colors) {
+    ray rays[packet];
+    lit_point const* from[packet];
+    int m = 0;
+    for (int k = 0; k < n; ++k) {
+      lit_point const& p = points[k];
+      shade_material const& material = *p.material;
+      if (!(material.transmittance > 0)) continue;
+      vec3f const along = incoming[p.index].direction;
+      float const ratio = p.outside ? 1 / material.refraction : material.refraction;
+      float const cosine = -dot(along, p.sn);
+      float const sine_squared = ratio * ratio * (1 - cosine * cosine);
+      if (sine_squared >= 1) {
+        vec3f& color = colors[p.index];
+        color = color + material.transmittance * vec3f{0, 0, 0};
+        continue;
+      }
+      vec3f const direction = ratio * along + (ratio * cosine - __builtin_sqrtf(1 - sine_squared)) * p.sn;
+      rays[m] = {p.point - p.offset * p.n, normalized(direction)};
+      from[m++] = &p;
+    }
+    if (m == 0) return;
+    counts_.refracted += static_cast<unsigned>(m);
+    vec3f found[packet];
+    follow(rays, m, depth + 1, found);
+    for (int k = 0; k < m; ++k) {
+      vec3f& color = colors[from[k]->index];
+      color = color + from[k]->material->transmittance * found[k];
+    }
   }
 
   world_view const& world_;

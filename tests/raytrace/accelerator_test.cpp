@@ -1,6 +1,7 @@
 // The accelerators agree to the bit, and with an independent search: all primitives of the scene,
 // in double, polygons by the even-odd rule, without pieces, packets or bounding volumes.
 #include <cmath>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -55,6 +56,19 @@ std::vector<ray> usual_rays(scene const& s, renderer const& r) {
     (i % 3 == 0 ? axis.x : i % 3 == 1 ? axis.y : axis.z) = i % 2 == 0 ? 1.0F : -1.0F;
     rays.push_back({from, axis});
   }
+  return rays;
+}
+
+// Primary rays in blocks of 4 x 4 pixels, and the hard rays with equal directions side by side: these are
+// traced in packets.
+std::vector<ray> packets_of(scene const& s, renderer const& r) {
+  std::vector<ray> rays;
+  for (int y = 0; y < 96; y += 4)
+    for (int x = 0; x < 96; x += 4)
+      for (int k = 0; k < 16; ++k) rays.push_back(r.primary(x + k % 4, y + k / 4));
+  auto const hard = hard_rays(s);
+  for (std::size_t kind = 0; kind < 6; ++kind)
+    for (std::size_t i = kind; i < hard.size(); i += 6) rays.push_back(hard[i]);
   return rays;
 }
 
@@ -117,6 +131,23 @@ void check_scene(scene const& s) {
     return expected;
   };
   for (auto const& r : hard_rays(s)) (void)compare(r);
+  auto const together = packets_of(s, brute);
+  std::vector<hit> expected_hits(together.size());
+  brute.closest(together, expected_hits);
+  std::vector<float> distances;
+  for (auto const& h : expected_hits)
+    distances.push_back(distances.size() % 2 == 0 ? h.t : std::nextafter(h.t, 0.0F));
+  for (auto const& other : others) {
+    std::vector<hit> hits(together.size());
+    auto const hidden = std::make_unique<bool[]>(together.size());
+    other.closest(together, hits);
+    other.occluded(together, distances, {hidden.get(), together.size()});
+    for (std::size_t i = 0; i < together.size(); ++i) {
+      auto const& h = expected_hits[i];
+      different += hits[i].id != h.id || hits[i].t != h.t ? 1 : 0;
+      different += hidden[i] != (h.id != no_hit && i % 2 == 0) ? 1 : 0;
+    }
+  }
   auto const rays = usual_rays(s, brute);
   for (auto const& r : rays) {
     auto const expected = compare(r);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numbers>
 #include <random>
 #include <string>
@@ -238,6 +239,47 @@ std::vector<ray> probing_rays(scene const& s, std::uint32_t seed) {
   return rays;
 }
 
+// Sixteen neighbours of each of some rays, which are traced in packets: parallel, or a few degrees apart.
+std::vector<ray> bundles(std::vector<ray> const& rays, float size, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  auto const unit = [&random] { return static_cast<float>(random() >> 8) / 8388608.0F - 1; };
+  auto const vector = [&] { return vec3f{unit(), unit(), unit()}; };
+  std::vector<ray> made;
+  for (std::size_t i = 0; i < rays.size(); i += 5) {
+    auto const& [origin, direction] = rays[i];
+    float const reach = std::max({std::abs(origin.x), std::abs(origin.y), std::abs(origin.z)});
+    float const apart = i % 3 == 0 ? 0.0F : 0.02F, away = i % 2 == 0 ? 0.05F * size : 0.0F;
+    for (int k = 0; k < packet; ++k) {
+      vec3f from = origin + away * vector();
+      for (float* const x : {&from.x, &from.y, &from.z}) *x = std::clamp(*x, -reach, reach);
+      vec3f const towards = apart == 0 ? direction : normalized(direction + apart * vector());
+      made.push_back({from, towards});
+    }
+  }
+  return made;
+}
+
+struct many_found {
+  std::vector<hit> hits;
+  std::unique_ptr<bool[]> hidden;  // by anything up to the nearest hit, or up to just before it
+
+  // `distances`: of the hits that are right
+  many_found(renderer const& r, std::vector<ray> const& rays, std::vector<float> const& distances)
+      : hits(rays.size()), hidden(std::make_unique<bool[]>(rays.size())) {
+    r.closest(rays, hits);
+    r.occluded(rays, distances, {hidden.get(), rays.size()});
+  }
+};
+
+bool alike(many_found const& a, many_found const& b) {
+  for (std::size_t i = 0; i < a.hits.size(); ++i) {
+    auto const& [t, id] = a.hits[i];
+    if (id != b.hits[i].id || std::memcmp(&t, &b.hits[i].t, sizeof t) != 0 || a.hidden[i] != b.hidden[i])
+      return false;
+  }
+  return true;
+}
+
 struct candidate {
   char const* name;
   accelerator structure;
@@ -259,6 +301,13 @@ std::string differences(scene const& s, std::uint32_t seed, int depth = 5) {
   renderer const brute(s, how);
   picture const expected(brute);
   auto const rays = probing_rays(s, seed);
+  auto const many = bundles(rays, length(to_float(s.view.at - s.view.from)), seed);
+  std::vector<float> distances;
+  for (auto const& r : many) {
+    float const t = brute.closest(r).t;
+    distances.push_back(distances.size() % 2 == 0 ? t : std::nextafter(t, 0.0F));
+  }
+  many_found const right(brute, many, distances);
   std::string different;
   for (auto const& c : candidates) {
     if (find_kernel(*c.instructions == '\0' ? "portable" : c.instructions) == nullptr) continue;
@@ -267,6 +316,8 @@ std::string differences(scene const& s, std::uint32_t seed, int depth = 5) {
     how.instructions = c.instructions;
     renderer const other(s, how);
     if (!(picture(other) == expected)) different += std::string(c.name) + ": another picture; ";
+    if (!alike(many_found(other, many, distances), right))
+      different += std::string(c.name) + ": another packet; ";
     for (auto const& r : rays) {
       auto const a = brute.closest(r), b = other.closest(r);
       if (a.id == b.id && std::memcmp(&a.t, &b.t, sizeof a.t) == 0) continue;
