@@ -1,19 +1,24 @@
-// The exchange of halo.hpp by hand: halo_by_hand BYTES STEPS MICROSECONDS REPETITIONS. Prints the seconds of
-// a step and a hash of rank 0's cells per repetition. halo.py also compiles it for SimGrid's SMPI.
+// The exchange of halo.hpp by hand: halo_by_hand BYTES STEPS MICROSECONDS REPETITIONS [multiple]. Prints the
+// seconds of a step and a hash of rank 0's cells per repetition. `multiple`: MPI is started with
+// MPI_THREAD_MULTIPLE, as skel starts it. halo.py also compiles it for SimGrid's SMPI.
 #include <mpi.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "halo.hpp"
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  bool const multiple = argc == 6 && std::strcmp(argv[5], "multiple") == 0;
+  if (argc != 5 && !multiple) return 2;
   auto const words = std::strtoull(argv[1], nullptr, 10) / sizeof(std::uint64_t);
   int const steps = std::atoi(argv[2]), repetitions = std::atoi(argv[4]);
   double const microseconds = std::atof(argv[3]);
-  MPI_Init(&argc, &argv);
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+  if (multiple && level != MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 2);
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
