@@ -4,6 +4,18 @@
 
 namespace isosurface {
 
+namespace {
+
+/// 1 for each of eight bytes that is greater than v < 255, otherwise 0.
+std::uint64_t bytes_above(std::uint64_t bytes, std::uint64_t v) {
+  constexpr std::uint64_t ones = 0x0101010101010101U, tops = 0x80 * ones;
+  auto const least = (v + 1) * ones;
+  auto const lower_bits = (bytes | tops) - (least & ~tops);  // top bits: the lower seven are not less
+  return (((bytes & ~least) | (~(bytes ^ least) & lower_bits)) & tops) >> 7U;
+}
+
+}  // namespace
+
 void active_finder::compare(layer_view const& layer, std::size_t row) {
   for (std::size_t i = 0; i < 4; ++i) classes_[i] = layer.classes(layer.number() + i / 2, row + i % 2);
   auto const [a, b, c, d] = classes_;
@@ -13,12 +25,13 @@ void active_finder::compare(layer_view const& layer, std::size_t row) {
   for (std::size_t x = 0; x <= cells; ++x)
     differ[x] = static_cast<std::uint8_t>((a[x] ^ b[x]) | (a[x] ^ c[x]) | (a[x] ^ d[x]));
   for (std::size_t x = 0; x < cells; ++x)
-    differ[x] = static_cast<std::uint8_t>(differ[x] | differ[x + 1] | (a[x] ^ a[x + 1]));
+    differ[x] = (differ[x] | differ[x + 1] | (a[x] ^ a[x + 1])) != 0 ? 1 : 0;
   std::fill(differ + cells, differ + differ_.size(), std::uint8_t{0});
 }
 
 active_cells::active_cells(node_grid const& grid, layer_view const& layer, range rows, std::size_t values)
     : rows_(rows), cells_(grid.axis(0).cells()), finder_(cells_), of_value_(values) {
+  for (auto& cells : of_value_) cells.reserve((rows.end - rows.first) * cells_);
   for (auto row = rows.first; row < rows.end; ++row) {
     find_in_row(layer, row);
     for (auto const& cells : of_value_) ends_.push_back(cells.size());
@@ -49,11 +62,14 @@ void active_cells::add(std::size_t x) {
   std::array<std::uint8_t, 8> corners{};
   auto const& classes = finder_.classes();
   for (std::size_t i = 0; i < 4; ++i) corners[2 * i] = classes[i][x], corners[2 * i + 1] = classes[i][x + 1];
-  auto const [low, high] = std::ranges::minmax(corners);
+  auto const all = load_bytes(corners.data());
+  std::uint8_t low = 0, high = 1;
+  if (of_value_.size() > 1) {
+    low = 255, high = 0;
+    for (auto const c : corners) low = std::min(low, c), high = std::max(high, c);
+  }
   for (std::size_t v = low; v < high; ++v) {
-    std::uint32_t above = 0;
-    for (std::uint32_t i = 0; i < 8; ++i) above |= (corners[i] > v ? 1U : 0U) << i;
-    of_value_[v].push_back({static_cast<std::uint32_t>(x), above});
+    of_value_[v].push_back({static_cast<std::uint32_t>(x), gather_bits(bytes_above(all, v))});
     ++counts.active;
   }
 }

@@ -1,5 +1,6 @@
 #include "node_slopes.hpp"
 
+#include <bit>
 #include <cmath>
 
 namespace isosurface {
@@ -36,21 +37,47 @@ double careful(node_axis const& axis, std::size_t node, Sample const& sample) {
   return std::isfinite(d) ? d : one_sided(axis, node, sample);
 }
 
+/// The row of some nodes and, with the samples around them, along y and z.
+struct three_rows {
+  float const* own;
+  std::array<float const*, 3> along_y, along_z;
+};
+
+/// Slopes by three samples along each axis, those along x with weights of their own, several at a time.
+/// Returns whether all are finite.
+[[gnu::always_inline]] inline bool centred_slopes(std::size_t first, std::size_t n, three_rows const& rows,
+                                                  std::array<double const*, 3> const& along_x,
+                                                  double const* along_y, double const* along_z,
+                                                  double* __restrict to_x, double* __restrict to_y,
+                                                  double* __restrict to_z) {
+  auto const* const own = rows.own + first;
+  auto const *const y0 = rows.along_y[0] + first, *const y1 = rows.along_y[1] + first,
+                    *const y2 = rows.along_y[2] + first;
+  auto const *const z0 = rows.along_z[0] + first, *const z1 = rows.along_z[1] + first,
+                    *const z2 = rows.along_z[2] + first;
+  auto const *const x0 = along_x[0] + first, *const x1 = along_x[1] + first, *const x2 = along_x[2] + first;
+  double const v0 = along_y[0], v1 = along_y[1], v2 = along_y[2];
+  double const w0 = along_z[0], w1 = along_z[1], w2 = along_z[2];
+  to_x += first, to_y += first, to_z += first;
+  std::uint64_t bad = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    double const x = x0[i] * double{own[static_cast<std::ptrdiff_t>(i) - 1]} + x1[i] * double{own[i]} +
+                     x2[i] * double{own[i + 1]};
+    double const y = v0 * double{y0[i]} + v1 * double{y1[i]} + v2 * double{y2[i]};
+    double const z = w0 * double{z0[i]} + w1 * double{z1[i]} + w2 * double{z2[i]};
+    to_x[i] = x, to_y[i] = y, to_z[i] = z;
+    bad |= std::bit_cast<std::uint64_t>((x + y + z) * 0.0) << 1U;  // a NaN unless finite; without the sign
+  }
+  return bad == 0;
+}
+
 }  // namespace
 
-point normalized(vector3 const& v) {
-  constexpr double least = 1e-30, most = 1e30;  // squares of numbers in between fit a float
-  auto u = v;
-  double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-  if (!(square > least && square < most)) {
-    double const length = std::hypot(v[0], v[1], v[2]);
-    if (!(length > 0) || !std::isfinite(length)) return {};
-    for (auto& x : u) x /= length;
-    square = 1;
-  }
-  auto const scale = 1 / std::sqrt(static_cast<float>(square));
-  return {static_cast<float>(u[0]) * scale, static_cast<float>(u[1]) * scale,
-          static_cast<float>(u[2]) * scale};
+point carefully_normalized(vector3 const& v) {
+  double const length = std::hypot(v[0], v[1], v[2]);
+  if (!(length > 0) || !std::isfinite(length)) return {};
+  return {static_cast<float>(v[0] / length), static_cast<float>(v[1] / length),
+          static_cast<float>(v[2] / length)};
 }
 
 node_slopes::node_slopes(node_grid const& grid, layer_view const& layer)
@@ -68,6 +95,11 @@ node_slopes::node_slopes(node_grid const& grid, layer_view const& layer)
                               slice.only_nodes ? 1 : xs.sample[1]};
     }
   }
+  auto const& xs = grid.axis(0);
+  if (xs.sample[1] != 1 || xs.at.size() < 3 || xs.slope[1].count != 3) return;
+  centred_ = {1, xs.at.size() - 1};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (auto const& s : xs.slope) weights_[i].push_back(s.weights[i]);
 }
 
 vector3 node_slopes::slope(std::array<std::size_t, 3> const& node) const {
@@ -84,6 +116,38 @@ vector3 node_slopes::slope(std::array<std::size_t, 3> const& node) const {
                     return n.samples[node[1] * n.per_row + node[0] * n.per_node - n.first];
                   })};
   return std::isfinite(g[0] + g[1] + g[2]) ? g : careful_slope(node);
+}
+
+void node_slopes::find_nodes(range nodes, std::size_t row, std::size_t slice, slope_row& to) const {
+  auto const &sy = grid_.axis(1).slope[row], &sz = grid_.axis(2).slope[slice];
+  range centred{std::max(nodes.first, centred_.first), std::min(nodes.end, centred_.end)};
+  if (sy.count != 3 || sz.count != 3 || centred.first > centred.end) centred = {nodes.end, nodes.end};
+  auto const by_itself = [&](std::size_t x) {
+    auto const g = slope({x, row, slice});
+    for (std::size_t a = 0; a < 3; ++a) to.along[a][x] = g[a];
+  };
+  for (auto x = nodes.first; x < centred.first; ++x) by_itself(x);
+  for (auto x = centred.end; x < nodes.end; ++x) by_itself(x);
+  if (centred.first == centred.end) return;
+
+  auto const& p = planes_[slice - layer_.number()];
+  auto const per_row = grid_.axis(0).samples;
+  three_rows rows{p.own + (grid_.axis(1).sample[row] - first_row_) * per_row, {}, {}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    rows.along_y[i] = p.own + (sy.first + i - first_row_) * per_row;
+    rows.along_z[i] = p.around[i].samples + row * p.around[i].per_row - p.around[i].first;
+  }
+  auto const first = centred.first, n = centred.end - first;
+  auto const slopes = [&](std::size_t count) {
+    return centred_slopes(first, count, rows, {weights_[0].data(), weights_[1].data(), weights_[2].data()},
+                          sy.weights.data(), sz.weights.data(), to.along[0].data(), to.along[1].data(),
+                          to.along[2].data());
+  };
+  // The compiler unrolls the loop of a whole block.
+  bool const finite = n == slope_row::block ? slopes(slope_row::block) : slopes(n);
+  if (finite) return;
+  for (auto x = first; x < first + n; ++x)
+    if (!std::isfinite(to.along[0][x] + to.along[1][x] + to.along[2][x])) by_itself(x);
 }
 
 vector3 node_slopes::careful_slope(std::array<std::size_t, 3> const& node) const {
