@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -72,10 +73,12 @@ void measure(skel::context& ctx, std::vector<std::string> const& words) {
   how.group_size = 1;
   for (int i = 0; i < std::stoi(words[6]); ++i) {
     double const begin = bench::seconds();
+    auto const processor = std::clock();
     auto const m = model_surfaces(
         ctx, [&] { return std::make_unique<memory_volume>(volume); }, options, how);
-    std::printf("seconds=%.6f triangles=%zu vertices=%zu\n", bench::seconds() - begin,
-                m.surfaces.triangles.size(), m.surfaces.positions.size());
+    std::printf("seconds=%.6f processor=%.6f triangles=%zu vertices=%zu\n", bench::seconds() - begin,
+                static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC, m.surfaces.triangles.size(),
+                m.surfaces.positions.size());
   }
 }
 

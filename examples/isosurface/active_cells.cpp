@@ -51,27 +51,27 @@ std::size_t active_cells::total() const {
 }
 
 void active_cells::find_in_row(layer_view const& layer, std::size_t row) {
+  bool const holes = layer.has_holes(), single = of_value_.size() == 1;
   finder_.find(layer, row, [&](std::size_t x) {
-    if (!layer.is_hole(layer.number(), row, x)) add(x);
+    if (holes && layer.is_hole(layer.number(), row, x)) return;
+    auto const& c = finder_.classes();
+    auto const corners = load_pair(c[0] + x) | load_pair(c[1] + x) << 16U | load_pair(c[2] + x) << 32U |
+                         load_pair(c[3] + x) << 48U;
+    std::uint64_t low = 0, high = 1;
+    if (!single) {
+      low = 255, high = 0;
+      for (unsigned i = 0; i < 64; i += 8) {
+        low = std::min(low, corners >> i & 0xff);
+        high = std::max(high, corners >> i & 0xff);
+      }
+    }
+    for (auto v = low; v < high; ++v) {
+      of_value_[v].push_back({static_cast<std::uint32_t>(x), gather_bits(bytes_above(corners, v))});
+      ++counts.active;
+    }
   });
-  if (!layer.has_holes()) return;
-  for (std::size_t x = 0; x < cells_; ++x) counts.holes += layer.is_hole(layer.number(), row, x) ? 1 : 0;
-}
-
-void active_cells::add(std::size_t x) {
-  std::array<std::uint8_t, 8> corners{};
-  auto const& classes = finder_.classes();
-  for (std::size_t i = 0; i < 4; ++i) corners[2 * i] = classes[i][x], corners[2 * i + 1] = classes[i][x + 1];
-  auto const all = load_bytes(corners.data());
-  std::uint8_t low = 0, high = 1;
-  if (of_value_.size() > 1) {
-    low = 255, high = 0;
-    for (auto const c : corners) low = std::min(low, c), high = std::max(high, c);
-  }
-  for (std::size_t v = low; v < high; ++v) {
-    of_value_[v].push_back({static_cast<std::uint32_t>(x), gather_bits(bytes_above(all, v))});
-    ++counts.active;
-  }
+  if (!holes) return;
+  for (std::size_t x = 0; x < cells_; ++x) counts.holes += layer.is_hole(layer.number(), row, x) ? 1U : 0U;
 }
 
 }  // namespace isosurface

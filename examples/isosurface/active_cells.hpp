@@ -23,6 +23,9 @@ inline std::uint64_t load_bytes(std::uint8_t const* from) {
   for (unsigned i = 0; i < 8; ++i) all |= std::uint64_t{from[i]} << (8 * i);
   return all;
 }
+inline std::uint64_t load_pair(std::uint8_t const* from) {
+  return static_cast<std::uint16_t>(from[0] | from[1] << 8);
+}
 /// The lowest bits of eight bytes that are 0 or 1, in their order.
 inline std::uint8_t gather_bits(std::uint64_t bytes) {
   return static_cast<std::uint8_t>((bytes * 0x0102040810204080U) >> 56U);
@@ -67,7 +70,6 @@ class active_cells {
 
  private:
   void find_in_row(layer_view const& layer, std::size_t row);
-  void add(std::size_t x);
 
   range rows_;
   std::size_t cells_;  // cells of a row

@@ -50,30 +50,68 @@ void append_points(std::span<std::byte const> from, std::vector<point>& to) {
   }
 }
 
-/// Converts a piece's vertex numbers to the mesh's. `from` may lie at any address, and its contents
-/// are not trusted.
+/// How a piece numbers its vertices: its own, from `first` in the mesh, and those that other pieces have.
+struct piece_numbers {
+  std::uint32_t first;
+  std::uint32_t own, foreign;            // how many
+  std::uint32_t const* foreign_in_mesh;  // and one more, which is not used
+};
+
+/// Converts a piece's vertex numbers to the mesh's, without branches, since triangles with foreign vertices
+/// follow no pattern. Returns whether all vertices exist.
 template <class Index>
-void append_triangles(std::span<std::byte const> from, piece_mesh::part const& count,
-                      std::uint32_t first_vertex, std::vector<std::uint32_t> const& foreign,
+[[gnu::always_inline]] inline bool convert_by(Index const* from, std::size_t n, piece_numbers const& of,
+                                              std::uint32_t* __restrict to) {
+  constexpr std::uint32_t bit = foreign_bit<Index>;
+  auto const first = of.first, own = of.own, foreign = of.foreign;
+  auto const* const in_mesh = of.foreign_in_mesh;
+  std::uint32_t bad = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t const t = from[i], number = t & (bit - 1);
+    bool const is_foreign = (t & bit) != 0;
+    bad |= number >= (is_foreign ? foreign : own) ? 1U : 0U;
+    auto const elsewhere = in_mesh[is_foreign ? std::min(number, foreign) : foreign];
+    to[i] = is_foreign ? elsewhere : first + number;
+  }
+  return bad == 0;
+}
+
+template <class Index>
+using convert_function = bool (*)(Index const*, std::size_t, piece_numbers const&, std::uint32_t*);
+
+template <class Index>
+bool convert_portable(Index const* from, std::size_t n, piece_numbers const& of, std::uint32_t* to) {
+  return convert_by(from, n, of, to);
+}
+#ifdef __x86_64__
+template <class Index>
+[[gnu::target("avx2")]] bool convert_avx2(Index const* from, std::size_t n, piece_numbers const& of,
+                                          std::uint32_t* to) {
+  return convert_by(from, n, of, to);
+}
+#endif
+
+template <class Index>
+convert_function<Index> find_conversion() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) return convert_avx2<Index>;
+#endif
+  return convert_portable<Index>;
+}
+
+/// `from` may lie at any address, and its contents are not trusted.
+template <class Index>
+void append_triangles(std::span<std::byte const> from, piece_numbers const& of,
                       std::vector<triangle_of<std::uint32_t>>& to) {
-  constexpr auto bit = foreign_bit<Index>;
-  std::array<std::array<Index, 3>, at_once> some;
+  static auto* const convert = find_conversion<Index>();
+  std::array<triangle_of<Index>, at_once> some;
   std::array<triangle_of<std::uint32_t>, at_once> converted;
-  bool bad = false;
   while (!from.empty()) {
     auto const bytes = from.first(std::min(from.size(), sizeof some));
     std::memcpy(some.data(), bytes.data(), bytes.size());
     auto const n = bytes.size() / sizeof some[0];
-    // Without branches, since triangles that have vertices of other pieces follow no pattern.
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t c = 0; c < 3; ++c) {
-        bool const is_foreign = (some[i][c] & bit) != 0;
-        std::uint32_t const number = some[i][c] & static_cast<Index>(~bit);
-        bad |= number >= (is_foreign ? count.foreign : count.vertices);
-        auto const elsewhere = foreign[is_foreign && !bad ? number : count.foreign];
-        converted[i][c] = is_foreign ? elsewhere : first_vertex + number;
-      }
-    if (bad) throw skel::error("a triangle names a vertex that its piece does not have");
+    if (!convert(some[0].data(), 3 * n, of, converted[0].data()))
+      throw skel::error("a triangle names a vertex that its piece does not have");
     to.insert(to.end(), converted.begin(), converted.begin() + static_cast<std::ptrdiff_t>(n));
     from = from.subspan(bytes.size());
   }
@@ -114,8 +152,8 @@ std::optional<std::uint32_t> mesh_builder::find_below(std::size_t layer, std::si
   auto& below = layers_[layer - 1].above;
   auto const of = [&](std::size_t p) { return below[p].of_value[value].find(edge); };
   std::optional<std::uint32_t> found;
-  bool const first_row =
-      lattice_.in_row(edge, grid_.rows(piece).first * lattice_.per_cell(), layer * lattice_.per_cell());
+  bool const first_row = edge % 3 == 0 && lattice_.in_row(edge, grid_.rows(piece).first * lattice_.per_cell(),
+                                                          layer * lattice_.per_cell());
   if (first_row && piece > 0) found = of(piece - 1);
   if (!found) found = of(piece);
   if (!found && piece + 1 < below.size()) found = of(piece + 1);
@@ -144,6 +182,9 @@ void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
   here.vertices.resize(values_.size());
   here.triangles.resize(values_.size());
   kept_piece kept;
+  kept.foreign.reserve(m.foreign.size());
+  // Most foreign vertices are those of the same piece of the layer below, in the same order.
+  auto* const below_this = layer > 0 && whole(layer - 1) ? &layers_[layer - 1].above[piece] : nullptr;
   shared_vertices above{std::move(m.above), {}}, last_row{std::move(m.last_row), {}};
   std::size_t foreign = 0, next_above = 0, next_of_row = 0;
   for (std::size_t v = 0; v < values_.size(); ++v) {
@@ -152,7 +193,14 @@ void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
       throw skel::error(fmt::format("more than {} vertices for one value in a layer", below_bit));
     auto const first = static_cast<std::uint32_t>(here.vertices[v]);
     kept.first_vertex.push_back(first);
-    for (std::size_t i = 0; i < p.foreign; ++i) find(layer, piece, v, m.foreign.at(foreign + i), kept);
+    auto* const below = below_this != nullptr ? &below_this->of_value[v] : nullptr;
+    for (std::size_t i = 0; i < p.foreign; ++i) {
+      auto const edge = m.foreign.at(foreign + i);
+      if (below != nullptr && below->is_next(edge))
+        kept.foreign.push_back(below->take_next() | below_bit);
+      else
+        find(layer, piece, v, edge, kept);
+    }
     above.of_value.emplace_back(std::span(above.all).subspan(next_above, p.above), first);
     last_row.of_value.emplace_back(std::span(last_row.all).subspan(next_of_row, p.last_row), first);
     foreign += p.foreign, next_above += p.above, next_of_row += p.last_row;
@@ -207,8 +255,10 @@ void mesh_builder::append(std::size_t layer, std::size_t v) {
     append_points(next(p.rest.positions, count.vertices * sizeof(point)), all_.positions);
     append_points(next(p.rest.normals, count.vertices * sizeof(point)), all_.normals);
     auto const add = [&]<class Index>(Index /*unused*/) {
-      append_triangles<Index>(next(p.rest.triangles, count.triangles * sizeof(triangle_of<Index>)), count,
-                              first_of_layer_ + p.first_vertex[v], elsewhere_, all_.triangles);
+      append_triangles<Index>(
+          next(p.rest.triangles, count.triangles * sizeof(triangle_of<Index>)),
+          {first_of_layer_ + p.first_vertex[v], count.vertices, count.foreign, elsewhere_.data()},
+          all_.triangles);
     };
     p.rest.narrow ? add(std::uint16_t{}) : add(std::uint32_t{});
   }

@@ -33,6 +33,10 @@ class mesh_builder {
         : vertices_(vertices), first_vertex_(first_vertex) {}
     /// Returns the vertex's number within the layer.
     [[nodiscard]] std::optional<std::uint32_t> find(edge_key edge);
+    [[nodiscard]] bool is_next(edge_key edge) const {
+      return next_ < vertices_.size() && vertices_[next_].edge == edge;
+    }
+    [[nodiscard]] std::uint32_t take_next() { return first_vertex_ + vertices_[next_++].vertex; }
 
    private:
     std::span<shared_vertex const> vertices_;

@@ -43,13 +43,18 @@ struct three_rows {
   std::array<float const*, 3> along_y, along_z;
 };
 
+struct slope_arguments {
+  three_rows rows;
+  std::array<double const*, 3> along_x;
+  double const *along_y, *along_z;
+  std::array<double*, 3> to;
+};
+
 /// Slopes by three samples along each axis, those along x with weights of their own, several at a time.
 /// Returns whether all are finite.
-[[gnu::always_inline]] inline bool centred_slopes(std::size_t first, std::size_t n, three_rows const& rows,
-                                                  std::array<double const*, 3> const& along_x,
-                                                  double const* along_y, double const* along_z,
-                                                  double* __restrict to_x, double* __restrict to_y,
-                                                  double* __restrict to_z) {
+[[gnu::always_inline]] inline bool slopes_by(slope_arguments const& of, std::size_t first, std::size_t n) {
+  auto const& [rows, along_x, along_y, along_z, to] = of;
+  auto* __restrict const to_x = to[0] + first, * __restrict const to_y = to[1] + first, * __restrict const to_z = to[2] + first;
   auto const* const own = rows.own + first;
   auto const *const y0 = rows.along_y[0] + first, *const y1 = rows.along_y[1] + first,
                     *const y2 = rows.along_y[2] + first;
@@ -58,7 +63,6 @@ struct three_rows {
   auto const *const x0 = along_x[0] + first, *const x1 = along_x[1] + first, *const x2 = along_x[2] + first;
   double const v0 = along_y[0], v1 = along_y[1], v2 = along_y[2];
   double const w0 = along_z[0], w1 = along_z[1], w2 = along_z[2];
-  to_x += first, to_y += first, to_z += first;
   std::uint64_t bad = 0;
   for (std::size_t i = 0; i < n; ++i) {
     double const x = x0[i] * double{own[static_cast<std::ptrdiff_t>(i) - 1]} + x1[i] * double{own[i]} +
@@ -70,6 +74,22 @@ struct three_rows {
   }
   return bad == 0;
 }
+
+bool slopes_portable(slope_arguments const& of, std::size_t first, std::size_t n) {
+  return slopes_by(of, first, n);
+}
+#ifdef __x86_64__
+[[gnu::target("avx2")]] bool slopes_avx2(slope_arguments const& of, std::size_t first, std::size_t n) {
+  return slopes_by(of, first, n);
+}
+#endif
+auto find_slopes() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) return slopes_avx2;
+#endif
+  return slopes_portable;
+}
+auto* const centred_slopes = find_slopes();
 
 }  // namespace
 
@@ -132,20 +152,17 @@ void node_slopes::find_nodes(range nodes, std::size_t row, std::size_t slice, sl
 
   auto const& p = planes_[slice - layer_.number()];
   auto const per_row = grid_.axis(0).samples;
-  three_rows rows{p.own + (grid_.axis(1).sample[row] - first_row_) * per_row, {}, {}};
+  slope_arguments of{{p.own + (grid_.axis(1).sample[row] - first_row_) * per_row, {}, {}},
+                     {weights_[0].data(), weights_[1].data(), weights_[2].data()},
+                     sy.weights.data(),
+                     sz.weights.data(),
+                     {to.along[0].data(), to.along[1].data(), to.along[2].data()}};
   for (std::size_t i = 0; i < 3; ++i) {
-    rows.along_y[i] = p.own + (sy.first + i - first_row_) * per_row;
-    rows.along_z[i] = p.around[i].samples + row * p.around[i].per_row - p.around[i].first;
+    of.rows.along_y[i] = p.own + (sy.first + i - first_row_) * per_row;
+    of.rows.along_z[i] = p.around[i].samples + row * p.around[i].per_row - p.around[i].first;
   }
   auto const first = centred.first, n = centred.end - first;
-  auto const slopes = [&](std::size_t count) {
-    return centred_slopes(first, count, rows, {weights_[0].data(), weights_[1].data(), weights_[2].data()},
-                          sy.weights.data(), sz.weights.data(), to.along[0].data(), to.along[1].data(),
-                          to.along[2].data());
-  };
-  // The compiler unrolls the loop of a whole block.
-  bool const finite = n == slope_row::block ? slopes(slope_row::block) : slopes(n);
-  if (finite) return;
+  if (centred_slopes(of, first, n)) return;
   for (auto x = first; x < first + n; ++x)
     if (!std::isfinite(to.along[0][x] + to.along[1][x] + to.along[2][x])) by_itself(x);
 }

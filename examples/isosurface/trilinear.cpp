@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <utility>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include "active_cells.hpp"
 #include "case_table.hpp"
@@ -40,7 +44,7 @@ constexpr std::size_t slot_of(std::size_t edge, std::size_t odd_row) {
 }
 
 /// The triangles of a case, with slots in place of edges.
-struct slot_case {
+struct alignas(16) slot_case {
   std::array<std::uint8_t, 15> slots{};
   std::uint8_t triangles = 0;
 };
@@ -69,6 +73,46 @@ constexpr std::array<std::uint8_t, 4096> bits_set = [] {
 
 constexpr unsigned all_edges = 0xfff;
 constexpr std::size_t most_triangles = 5;  // of a cell
+
+/// Writes the triangles of some cells one after the other; up to 16 indices are written for each, whether
+/// used or not. Returns their end.
+std::uint32_t* write_portable(std::span<active_cell const> cells, slot_table const& table,
+                              std::uint32_t const* slots, std::uint32_t* to) {
+  constexpr std::size_t usual = 12;
+  for (auto const& cell : cells) {
+    auto const& c = table[cell.above];
+    auto const* const own = slots + slots_per_x * std::size_t{cell.x};
+    for (std::size_t i = 0; i < usual; ++i) to[i] = own[c.slots[i]];
+    if (3U * c.triangles > usual)
+      for (auto i = usual; i < c.slots.size(); ++i) to[i] = own[c.slots[i]];
+    to += 3U * c.triangles;
+  }
+  return to;
+}
+
+#ifdef __x86_64__
+/// A cell's slots fill one register of AVX-512, so its indices are one permutation.
+[[gnu::target("avx512f")]] std::uint32_t* write_avx512(std::span<active_cell const> cells,
+                                                       slot_table const& table, std::uint32_t const* slots,
+                                                       std::uint32_t* to) {
+  for (auto const& cell : cells) {
+    auto const& c = table[cell.above];
+    auto const which = _mm512_cvtepu8_epi32(_mm_load_si128(reinterpret_cast<__m128i const*>(&c)));
+    auto const own = _mm512_loadu_si512(slots + slots_per_x * std::size_t{cell.x});
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(which, own));
+    to += 3U * c.triangles;
+  }
+  return to;
+}
+#endif
+
+auto find_writer() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return write_avx512;
+#endif
+  return write_portable;
+}
+auto* const write_triangles = find_writer();
 
 class extraction {
  public:
@@ -133,30 +177,48 @@ class extraction {
 
   /// Counts what will be made: exactly, or with holes at most.
   void make_room(active_cells const& cells) {
+    // Of each case, in 16 bits: vertices, foreign ones, those that the next layer uses, triangles.
+    std::array<std::uint64_t, 256> of_case{};
+    constexpr std::size_t most_cells = 4096;  // whose sums fit
     counts all;
-    bool const holes = layer_.has_holes();
+    auto const& cases = cases_;
+    auto const holes = layer_.has_holes();
     for (auto row = rows_.first; row < rows_.end; ++row) {
       auto const roles = roles_of(row);
-      auto const fresh = holes ? all_edges : all_edges & ~roles.seen;
-      auto const foreign = holes ? all_edges : fresh & roles.foreign;
-      auto const own = holes ? all_edges : fresh & ~roles.foreign;
+      auto const seen = holes ? 0U : roles.seen, foreign = holes ? all_edges : roles.foreign & ~seen;
+      auto const own = holes ? all_edges : all_edges & ~seen & ~foreign;
+      auto const of = [&](unsigned edges, std::size_t triangles) {
+        return bits_set[edges & own] | std::uint64_t{bits_set[edges & foreign]} << 16U |
+               std::uint64_t{bits_set[edges & own & roles.to_above]} << 32U | std::uint64_t{triangles} << 48U;
+      };
+      if (row < rows_.first + 2)  // later ones are the same
+        for (std::size_t i = 0; i < of_case.size(); ++i)
+          of_case[i] = of(cases[i].edges & (holes ? all_edges : ~low_side(0)), cases[i].triangles);
       for (std::size_t v = 0; v < values_.size(); ++v) {
-        auto const of_row = cells.of(v, row);
-        auto const add = [&](active_cell const& cell, unsigned which) {
-          auto const& c = cube_cases()[cell.above];
-          all.vertices += bits_set[c.edges & own & which];
-          all.foreign += bits_set[c.edges & foreign & which];
-          all.above += bits_set[c.edges & own & which & roles.to_above];
-          all.last_row += bits_set[c.edges & own & which & roles.to_last];
-          all.triangles += c.triangles;
-          mesh_.counts.polygons += c.polygons;
-        };
-        for (auto const& cell : of_row) add(cell, cell.x > 0 && !holes ? ~low_side(0) : all_edges);
+        auto rest = cells.of(v, row);
+        if (roles.to_last != 0) all.last_row += 4 * rest.size();
+        std::uint64_t first = 0;
+        if (!rest.empty() && rest.front().x == 0) {
+          auto const& c = cases[rest.front().above];
+          first = of(c.edges, c.triangles);
+          rest = rest.subspan(1);
+        }
+        for (bool more = true; more;) {
+          auto const some = rest.first(std::min(rest.size(), most_cells));
+          std::uint64_t sum = std::exchange(first, 0);
+          for (auto const& cell : some) sum += of_case[cell.above];
+          all.vertices += sum & 0xffffU;
+          all.foreign += sum >> 16U & 0xffffU;
+          all.above += sum >> 32U & 0xffffU;
+          all.triangles += sum >> 48U;
+          rest = rest.subspan(some.size());
+          more = !rest.empty();
+        }
       }
     }
     mesh_.positions.resize(all.vertices);
     mesh_.normals.resize(all.vertices);
-    mesh_.triangles.resize(all.triangles + most_triangles);
+    mesh_.triangles.resize(all.triangles + most_triangles + 1);
     mesh_.foreign.resize(all.foreign + 1);  // one place may be written in vain
     mesh_.above.resize(all.above + 1);
     mesh_.last_row.resize(all.last_row + 1);
@@ -190,6 +252,7 @@ class extraction {
         number_inner<false>(cells.subspan(first));
     }
     add_triangles(cells);
+    for (auto const& cell : cells) mesh_.counts.polygons += cases_[cell.above].polygons;
     find_slopes(cells);
     for (std::size_t e = 0; e < cube_edges.size(); ++e) {
       if (cube_edges[e].axis == 0) add_vertices<0>(e);
@@ -213,7 +276,7 @@ class extraction {
   /// Numbers the vertices on the edges of any cell.
   void number_any(active_cell const& cell) {
     auto const x = std::size_t{cell.x};
-    unsigned fresh = cube_cases()[cell.above].edges, foreign = row_.roles.foreign;
+    unsigned fresh = cases_[cell.above].edges, foreign = row_.roles.foreign;
     if (layer_.has_holes())
       ask_for_users(x, fresh, foreign);
     else
@@ -254,7 +317,7 @@ class extraction {
   /// whether an edge is cut decides how far the ends of lists move.
   template <bool Joined>
   void number_inner(std::span<active_cell const> cells) {
-    auto const& cases = cube_cases();
+    auto const& cases = cases_;
     auto const high_y = 1 - row_.odd;
     auto vertex = static_cast<std::uint32_t>(made_.vertices - before_.vertices);
     auto foreign_vertex = static_cast<std::uint32_t>(made_.foreign - before_.foreign);
@@ -306,18 +369,9 @@ class extraction {
   }
 
   void add_triangles(std::span<active_cell const> cells) {
-    constexpr std::size_t usual = 12;  // indices written for each cell, used or not
-    auto const& table = slot_tables()[row_.odd];
-    auto* to = mesh_.triangles[made_.triangles].data();
-    for (auto const& cell : cells) {
-      auto const& c = table[cell.above];
-      auto const* const slots = slots_.data() + slots_per_x * std::size_t{cell.x};
-      for (std::size_t i = 0; i < usual; ++i) to[i] = slots[c.slots[i]];
-      if (3U * c.triangles > usual)
-        for (auto i = usual; i < c.slots.size(); ++i) to[i] = slots[c.slots[i]];
-      to += 3U * c.triangles;
-      made_.triangles += c.triangles;
-    }
+    auto* const to = mesh_.triangles[made_.triangles].data();
+    auto const* const end = write_triangles(cells, slot_tables()[row_.odd], slots_.data(), to);
+    made_.triangles += static_cast<std::size_t>(end - to) / 3;
   }
 
   void find_slopes(std::span<active_cell const> cells) {
@@ -367,6 +421,7 @@ class extraction {
   std::vector<double> const& values_;
   layer_view const& layer_;
   range rows_;
+  std::array<cube_case, 256> const& cases_ = cube_cases();
   edge_lattice lattice_;
   node_slopes slopes_;
   std::vector<slope_row> slope_rows_;  // of the rows of nodes of a row of cells: y + 2 z, y as in slots
