@@ -36,6 +36,7 @@ active_cells::active_cells(node_grid const& grid, layer_view const& layer, range
     find_in_row(layer, row);
     for (auto const& cells : of_value_) ends_.push_back(cells.size());
   }
+  for (auto const& cells : of_value_) counts.active += cells.size();
 }
 
 std::span<active_cell const> active_cells::of(std::size_t value, std::size_t row) const {
@@ -44,31 +45,28 @@ std::span<active_cell const> active_cells::of(std::size_t value, std::size_t row
   return std::span(of_value_[value]).subspan(first, ends_[at] - first);
 }
 
-std::size_t active_cells::total() const {
-  std::size_t sum = 0;
-  for (auto const& cells : of_value_) sum += cells.size();
-  return sum;
-}
-
 void active_cells::find_in_row(layer_view const& layer, std::size_t row) {
-  bool const holes = layer.has_holes(), single = of_value_.size() == 1;
+  auto const corners = [&](std::size_t x) {
+    auto const& c = finder_.classes();
+    return load_pair(c[0] + x) | load_pair(c[1] + x) << 16U | load_pair(c[2] + x) << 32U |
+           load_pair(c[3] + x) << 48U;
+  };
+  auto const cell_of = [](std::size_t x, std::uint64_t all, std::uint64_t value) {
+    return active_cell{static_cast<std::uint32_t>(x), gather_bits(bytes_above(all, value))};
+  };
+  bool const holes = layer.has_holes();
+  if (of_value_.size() == 1 && !holes) {
+    auto& cells = of_value_[0];
+    finder_.find(layer, row, [&](std::size_t x) { cells.push_back(cell_of(x, corners(x), 0)); });
+    return;
+  }
   finder_.find(layer, row, [&](std::size_t x) {
     if (holes && layer.is_hole(layer.number(), row, x)) return;
-    auto const& c = finder_.classes();
-    auto const corners = load_pair(c[0] + x) | load_pair(c[1] + x) << 16U | load_pair(c[2] + x) << 32U |
-                         load_pair(c[3] + x) << 48U;
-    std::uint64_t low = 0, high = 1;
-    if (!single) {
-      low = 255, high = 0;
-      for (unsigned i = 0; i < 64; i += 8) {
-        low = std::min(low, corners >> i & 0xff);
-        high = std::max(high, corners >> i & 0xff);
-      }
-    }
-    for (auto v = low; v < high; ++v) {
-      of_value_[v].push_back({static_cast<std::uint32_t>(x), gather_bits(bytes_above(corners, v))});
-      ++counts.active;
-    }
+    auto const all = corners(x);
+    std::uint64_t low = 255, high = 0;
+    for (unsigned i = 0; i < 64; i += 8)
+      low = std::min(low, all >> i & 0xff), high = std::max(high, all >> i & 0xff);
+    for (auto v = low; v < high; ++v) of_value_[v].push_back(cell_of(x, all, v));
   });
   if (!holes) return;
   for (std::size_t x = 0; x < cells_; ++x) counts.holes += layer.is_hole(layer.number(), row, x) ? 1U : 0U;

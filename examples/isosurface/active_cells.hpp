@@ -65,7 +65,6 @@ class active_cells {
   active_cells(node_grid const& grid, layer_view const& layer, range rows, std::size_t values);
 
   [[nodiscard]] std::span<active_cell const> of(std::size_t value, std::size_t row) const;
-  [[nodiscard]] std::size_t total() const;
   surface_counts counts;
 
  private:

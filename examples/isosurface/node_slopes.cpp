@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace isosurface {
 
@@ -50,29 +51,58 @@ struct slope_arguments {
   std::array<double*, 3> to;
 };
 
-/// Slopes by three samples along each axis, those along x with weights of their own, several at a time.
-/// Returns whether all are finite.
+// Processors without registers of this size use several.
+using double4 [[gnu::vector_size(32)]] = double;
+using float4 [[gnu::vector_size(16)]] = float;
+using integer4 [[gnu::vector_size(32)]] = std::uint64_t;
+constexpr std::size_t lanes = 4;
+
+// Vectors are passed by reference: by value they would need registers that not every processor has.
+[[gnu::always_inline]] inline void load(double const* from, double4& to) {
+  std::memcpy(&to, from, sizeof to);
+}
+[[gnu::always_inline]] inline void load(float const* from, double4& to) {
+  float4 v;
+  std::memcpy(&v, from, sizeof v);
+  to = __builtin_convertvector(v, double4);
+}
+/// The sum of three numbers or rows of them times samples.
+template <class Weight>
+[[gnu::always_inline]] inline void weigh(Weight const& a, Weight const& b, Weight const& c,
+                                         std::array<float const*, 3> const& samples, double4& to) {
+  double4 f, g, h;
+  load(samples[0], f);
+  load(samples[1], g);
+  load(samples[2], h);
+  to = a * f + b * g + c * h;
+}
+
+/// Slopes by three samples along each axis, those along x with weights of their own, of a multiple of four
+/// nodes. Returns whether all are finite.
 [[gnu::always_inline]] inline bool slopes_by(slope_arguments const& of, std::size_t first, std::size_t n) {
-  auto const& [rows, along_x, along_y, along_z, to] = of;
-  auto* __restrict const to_x = to[0] + first, * __restrict const to_y = to[1] + first, * __restrict const to_z = to[2] + first;
-  auto const* const own = rows.own + first;
-  auto const *const y0 = rows.along_y[0] + first, *const y1 = rows.along_y[1] + first,
-                    *const y2 = rows.along_y[2] + first;
-  auto const *const z0 = rows.along_z[0] + first, *const z1 = rows.along_z[1] + first,
-                    *const z2 = rows.along_z[2] + first;
-  auto const *const x0 = along_x[0] + first, *const x1 = along_x[1] + first, *const x2 = along_x[2] + first;
-  double const v0 = along_y[0], v1 = along_y[1], v2 = along_y[2];
-  double const w0 = along_z[0], w1 = along_z[1], w2 = along_z[2];
-  std::uint64_t bad = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    double const x = x0[i] * double{own[static_cast<std::ptrdiff_t>(i) - 1]} + x1[i] * double{own[i]} +
-                     x2[i] * double{own[i + 1]};
-    double const y = v0 * double{y0[i]} + v1 * double{y1[i]} + v2 * double{y2[i]};
-    double const z = w0 * double{z0[i]} + w1 * double{z1[i]} + w2 * double{z2[i]};
-    to_x[i] = x, to_y[i] = y, to_z[i] = z;
-    bad |= std::bit_cast<std::uint64_t>((x + y + z) * 0.0) << 1U;  // a NaN unless finite; without the sign
+  auto const* const own = of.rows.own;
+  auto const [y0, y1, y2] = of.rows.along_y;
+  auto const [z0, z1, z2] = of.rows.along_z;
+  double const v0 = of.along_y[0], v1 = of.along_y[1], v2 = of.along_y[2];
+  double const w0 = of.along_z[0], w1 = of.along_z[1], w2 = of.along_z[2];
+  integer4 bad{};
+  for (auto i = first; i < first + n; i += lanes) {
+    double4 u0, u1, u2, x, y, z;
+    load(of.along_x[0] + i, u0);
+    load(of.along_x[1] + i, u1);
+    load(of.along_x[2] + i, u2);
+    weigh(u0, u1, u2, {own + i - 1, own + i, own + i + 1}, x);
+    weigh(v0, v1, v2, {y0 + i, y1 + i, y2 + i}, y);
+    weigh(w0, w1, w2, {z0 + i, z1 + i, z2 + i}, z);
+    std::memcpy(of.to[0] + i, &x, sizeof x);
+    std::memcpy(of.to[1] + i, &y, sizeof y);
+    std::memcpy(of.to[2] + i, &z, sizeof z);
+    double4 const zero = (x + y + z) * 0.0;  // or a NaN
+    integer4 bits;
+    std::memcpy(&bits, &zero, sizeof bits);
+    bad |= bits << 1;  // without the sign
   }
-  return bad == 0;
+  return (bad[0] | bad[1] | bad[2] | bad[3]) == 0;
 }
 
 bool slopes_portable(slope_arguments const& of, std::size_t first, std::size_t n) {
@@ -138,6 +168,17 @@ vector3 node_slopes::slope(std::array<std::size_t, 3> const& node) const {
   return std::isfinite(g[0] + g[1] + g[2]) ? g : careful_slope(node);
 }
 
+void node_slopes::find(range blocks, std::size_t row, std::size_t slice, slope_row& to) const {
+  auto const known = [&](std::size_t block) { return to.known[block] != 0; };
+  for (auto at = blocks.first; at < blocks.end; ++at) {
+    if (known(at)) continue;
+    auto const first = at;
+    for (; at < blocks.end && !known(at); ++at) to.known[at] = 1;
+    find_nodes({first * slope_row::block, std::min(at * slope_row::block, to.along[0].size())}, row, slice,
+               to);
+  }
+}
+
 void node_slopes::find_nodes(range nodes, std::size_t row, std::size_t slice, slope_row& to) const {
   auto const &sy = grid_.axis(1).slope[row], &sz = grid_.axis(2).slope[slice];
   range centred{std::max(nodes.first, centred_.first), std::min(nodes.end, centred_.end)};
@@ -161,7 +202,8 @@ void node_slopes::find_nodes(range nodes, std::size_t row, std::size_t slice, sl
     of.rows.along_y[i] = p.own + (sy.first + i - first_row_) * per_row;
     of.rows.along_z[i] = p.around[i].samples + row * p.around[i].per_row - p.around[i].first;
   }
-  auto const first = centred.first, n = centred.end - first;
+  auto const first = centred.first, n = (centred.end - first) / lanes * lanes;
+  for (auto x = first + n; x < centred.end; ++x) by_itself(x);
   if (centred_slopes(of, first, n)) return;
   for (auto x = first; x < first + n; ++x)
     if (!std::isfinite(to.along[0][x] + to.along[1][x] + to.along[2][x])) by_itself(x);

@@ -32,13 +32,8 @@ class node_slopes {
   /// The slope at a node given by its indices along x, y, z. If surrounding samples are not finite,
   /// it is the difference to a finite neighbour, or zero.
   [[nodiscard]] vector3 slope(std::array<std::size_t, 3> const& node) const;
-  /// Computes the slopes of one block of a row, unless they are known. The same to the bit.
-  void find(std::size_t block, std::size_t row, std::size_t slice, slope_row& to) const {
-    if (to.known[block] != 0) return;
-    to.known[block] = 1;
-    find_nodes({block * slope_row::block, std::min((block + 1) * slope_row::block, to.along[0].size())}, row,
-               slice, to);
-  }
+  /// Computes the slopes of those of a row's blocks that are not known. The same to the bit.
+  void find(range blocks, std::size_t row, std::size_t slice, slope_row& to) const;
 
  private:
   /// The slices around the nodes of one slice.

@@ -375,14 +375,20 @@ class extraction {
   }
 
   void find_slopes(std::span<active_cell const> cells) {
-    std::size_t next = 0;  // block
+    auto const find = [&](range blocks) {
+      for (std::size_t i = 0; i < 4; ++i)
+        slopes_.find(blocks, row_.number + i % 2, layer_.number() + i / 2, *row_.slopes[i]);
+    };
+    range run{cells.front().x / slope_row::block, 0};
+    run.end = run.first;
     for (auto const& cell : cells) {
       auto const end = (cell.x + 1) / slope_row::block + 1;
-      if (next >= end) continue;
-      for (next = std::max(next, cell.x / slope_row::block); next < end; ++next)
-        for (std::size_t i = 0; i < 4; ++i)
-          slopes_.find(next, row_.number + i % 2, layer_.number() + i / 2, *row_.slopes[i]);
+      if (end <= run.end) continue;
+      auto const first = cell.x / slope_row::block;
+      if (first > run.end) find(std::exchange(run, {first, end}));
+      run.end = end;
     }
+    find(run);
   }
 
   /// Computes the vertices on all cut edges of one kind in this row.
