@@ -25,18 +25,22 @@ namespace {
 template <class Index>
 using triangle_of = std::array<Index, 3>;
 
-/// The first access to each page is a large part of the time to write a mesh.
+/// Makes room on large pages, since the first access to each page is a large part of the time to write a
+/// mesh.
 template <class T>
 void reserve_on_large_pages(std::vector<T>& v, std::size_t n) {
   if (n <= v.capacity()) return;
-  v.reserve(n);
+  std::vector<T> larger;
+  larger.reserve(n);
 #ifdef MADV_HUGEPAGE
   constexpr std::size_t page = std::size_t{2} << 20U;
-  auto* const free = reinterpret_cast<std::byte*>(v.data() + v.size());
-  auto const before = -reinterpret_cast<std::uintptr_t>(free) % page;
-  auto const bytes = (v.capacity() - v.size()) * sizeof(T);
-  if (bytes >= before + page) ::madvise(free + before, (bytes - before) / page * page, MADV_HUGEPAGE);
+  auto* const begin = reinterpret_cast<std::byte*>(larger.data());
+  auto const before = -reinterpret_cast<std::uintptr_t>(begin) % page;
+  auto const bytes = larger.capacity() * sizeof(T);
+  if (bytes >= before + page) ::madvise(begin + before, (bytes - before) / page * page, MADV_HUGEPAGE);
 #endif
+  larger.insert(larger.end(), v.begin(), v.end());
+  v = std::move(larger);
 }
 
 constexpr std::size_t at_once = 256;  // points or triangles that are copied together
@@ -293,7 +297,7 @@ void mesh_builder::append(std::size_t layer, std::size_t v) {
 /// A single surface is appended while layers arrive, and its pieces are released. Room for the layers to come
 /// is guessed from those that are here.
 void mesh_builder::append_single() {
-  constexpr std::size_t most_growth = 4;
+  constexpr std::size_t most_growth = 16;
   for (; next_layer_ < layers_.size() && whole(next_layer_); ++next_layer_) {
     auto const& here = layers_[next_layer_];
     auto const grow = [&](std::size_t size, std::size_t capacity, std::size_t more) {

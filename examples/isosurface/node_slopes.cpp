@@ -202,9 +202,14 @@ void node_slopes::find_nodes(range nodes, std::size_t row, std::size_t slice, sl
     of.rows.along_y[i] = p.own + (sy.first + i - first_row_) * per_row;
     of.rows.along_z[i] = p.around[i].samples + row * p.around[i].per_row - p.around[i].first;
   }
-  auto const first = centred.first, n = (centred.end - first) / lanes * lanes;
-  for (auto x = first + n; x < centred.end; ++x) by_itself(x);
-  if (centred_slopes(of, first, n)) return;
+  auto const first = centred.first, n = centred.end - first;
+  if (n < lanes) {
+    for (auto x = first; x < centred.end; ++x) by_itself(x);
+    return;
+  }
+  bool finite = centred_slopes(of, first, n / lanes * lanes);
+  if (n % lanes != 0) finite = centred_slopes(of, centred.end - lanes, lanes) && finite;  // some twice
+  if (finite) return;
   for (auto x = first; x < first + n; ++x)
     if (!std::isfinite(to.along[0][x] + to.along[1][x] + to.along[2][x])) by_itself(x);
 }

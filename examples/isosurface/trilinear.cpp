@@ -375,20 +375,18 @@ class extraction {
   }
 
   void find_slopes(std::span<active_cell const> cells) {
-    auto const find = [&](range blocks) {
+    constexpr std::uint32_t block = slope_row::block;
+    auto const find = [this](range blocks) {
       for (std::size_t i = 0; i < 4; ++i)
         slopes_.find(blocks, row_.number + i % 2, layer_.number() + i / 2, *row_.slopes[i]);
     };
-    range run{cells.front().x / slope_row::block, 0};
-    run.end = run.first;
-    for (auto const& cell : cells) {
-      auto const end = (cell.x + 1) / slope_row::block + 1;
-      if (end <= run.end) continue;
-      auto const first = cell.x / slope_row::block;
-      if (first > run.end) find(std::exchange(run, {first, end}));
-      run.end = end;
+    std::uint32_t first = cells.front().x / block, end = first;  // a run of blocks
+    for (auto const [x, above] : cells) {
+      if (x + 1 < end * block) continue;
+      if (x / block > end) find({first, end}), first = x / block;
+      end = (x + 1) / block + 1;
     }
-    find(run);
+    find({first, end});
   }
 
   /// Computes the vertices on all cut edges of one kind in this row.
@@ -408,12 +406,13 @@ class extraction {
       auto const x = std::size_t{c->x};
       double const a = low_samples[xs.sample[x]], b = high_samples[xs.sample[x + step]];
       double const t = (value_ - a) / (b - a);
-      auto p = at;
+      auto& p = positions[c->vertex];
       p[0] = static_cast<float>(xs.at[x]);
+      p[1] = at[1];
+      p[2] = at[2];
       if (Axis == 0) p[0] = static_cast<float>(std::lerp(xs.at[x], xs.at[x + 1], t));
       if (Axis == 1) p[1] = static_cast<float>(std::lerp(ys.at[y], ys.at[y + 1], t));
       if (Axis == 2) p[2] = static_cast<float>(std::lerp(zs.at[z], zs.at[z + 1], t));
-      positions[c->vertex] = p;
       vector3 n;
       for (std::size_t i = 0; i < 3; ++i) {
         double const g = low_slopes[i][x];
