@@ -34,19 +34,17 @@ class control_net {
   [[nodiscard]] std::size_t parts() const { return parts_; }  ///< along each axis
   [[nodiscard]] std::size_t points() const { return 3 * parts_ + 1; }
   [[nodiscard]] std::size_t stride(std::size_t axis) const {
-    return axis == 0 ? 1 : axis == 1 ? row_ : points() * row_;
+    return axis == 0 ? 1 : axis == 1 ? points() : points() * points();
   }
   [[nodiscard]] double const* at(std::size_t i, std::size_t j, std::size_t k) const {
-    return net_.data() + i + row_ * (j + points() * k);
+    return net_.data() + i + points() * (j + points() * k);
   }
   [[nodiscard]] hull hull_of_part(std::size_t i, std::size_t j, std::size_t k) const;
   [[nodiscard]] tricubic part(std::size_t i, std::size_t j, std::size_t k) const;
 
  private:
   std::size_t parts_;
-  std::size_t row_;                             // coefficients along x, rounded up to whole vectors
   std::vector<std::array<double, 4>> weights_;  // weights of the cell's coefficients along an axis
-  std::vector<double> weights_x_;               // the same, the weights of each coefficient in a row
   std::vector<double> along_x_, along_xy_, net_;
 };
 

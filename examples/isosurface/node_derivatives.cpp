@@ -2,25 +2,20 @@
 
 namespace isosurface {
 
-namespace {
-
-/// With the number of samples in all stencils, if it is the same and known, or 0.
-template <std::size_t Count>
-node_data derivatives(node_grid const& grid, layer_view const& layer,
-                      std::array<std::size_t, 3> const& node) {
+node_data node_derivatives(node_grid const& grid, layer_view const& layer,
+                           std::array<std::size_t, 3> const& node) {
   auto const &sx = grid.axis(0).slope[node[0]], &sy = grid.axis(1).slope[node[1]],
              &sz = grid.axis(2).slope[node[2]];
   auto const x = grid.axis(0).sample[node[0]], y = grid.axis(1).sample[node[1]],
              z = grid.axis(2).sample[node[2]];
-  auto const count = [](stencil const& s) { return Count > 0 ? Count : s.count; };
   node_data all{};
-  for (std::size_t k = 0; k < count(sz); ++k) {
+  for (std::size_t k = 0; k < sz.count; ++k) {
     std::array<double, 4> in_slice{};  // f, f_x, f_y, f_xy
     float const* row = layer.samples(sz.first + k, sy.first);
-    for (std::size_t j = 0; j < count(sy); ++j, row += grid.axis(0).samples) {
+    for (std::size_t j = 0; j < sy.count; ++j, row += grid.axis(0).samples) {
       auto const* const s = row + sx.first;
       double slope = sx.weights[0] * double{s[0]} + sx.weights[1] * double{s[1]};
-      for (std::size_t i = 2; i < count(sx); ++i) slope += sx.weights[i] * double{s[i]};
+      for (std::size_t i = 2; i < sx.count; ++i) slope += sx.weights[i] * double{s[i]};
       double const f = row[x];
       if (sy.first + j == y) in_slice[0] = f, in_slice[1] = slope;
       in_slice[2] += sy.weights[j] * f;
@@ -32,15 +27,6 @@ node_data derivatives(node_grid const& grid, layer_view const& layer,
     }
   }
   return all;
-}
-
-}  // namespace
-
-node_data node_derivatives(node_grid const& grid, layer_view const& layer,
-                           std::array<std::size_t, 3> const& node) {
-  bool usual = true;
-  for (std::size_t a = 0; a < 3; ++a) usual = usual && grid.axis(a).slope[node[a]].count == 3;
-  return usual ? derivatives<3>(grid, layer, node) : derivatives<0>(grid, layer, node);
 }
 
 }  // namespace isosurface
