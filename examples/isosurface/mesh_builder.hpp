@@ -33,12 +33,16 @@ class mesh_builder {
         : vertices_(vertices), first_vertex_(first_vertex) {}
     /// Returns the vertex's number within the layer.
     [[nodiscard]] std::optional<std::uint32_t> find(edge_key edge);
+    [[nodiscard]] bool is_next(edge_key edge) const {
+      return next_ < vertices_.size() && vertices_[next_].edge == edge;
+    }
+    [[nodiscard]] std::uint32_t take_next() { return first_vertex_ + vertices_[next_++].vertex; }
 
    private:
     std::span<shared_vertex const> vertices_;
     std::uint32_t first_vertex_;
     std::vector<std::uint32_t> sorted_;  // used if the order was not kept
-    std::size_t next_ = 0;
+    std::size_t next_ = 0, scans_ = 0;
   };
   struct shared_vertices {
     std::vector<shared_vertex> all;
@@ -49,6 +53,9 @@ class mesh_builder {
     std::vector<std::uint32_t> first_vertex;  // per value, within the layer
     std::vector<std::uint32_t>
         foreign;  // vertex numbers in place of edges; with below_bit: of the layer below
+    // What has not been appended to the mesh yet:
+    piece_mesh::surface_bytes rest;
+    std::size_t next_foreign = 0;
   };
   static constexpr std::uint32_t below_bit = foreign_bit<std::uint32_t>;
   // An edge in the plane to a layer that has not arrived yet.
@@ -71,15 +78,19 @@ class mesh_builder {
                                                         std::size_t value, edge_key edge);
   void find(std::size_t layer, std::size_t piece, std::size_t value, edge_key edge, kept_piece& p);
   void join(std::size_t layer);
-  [[nodiscard]] std::vector<std::uint32_t> lay_out(std::size_t layers, mesh& to) const;
-  void append(kept_piece const& p, std::size_t layer, std::vector<std::uint32_t> const& first,
-              std::vector<std::size_t>& next_triangle, mesh& to) const;
+  void append(std::size_t layer, std::size_t value);
+  void append_single();
+  void reserve(std::size_t vertices, std::size_t triangles);
 
   node_grid const& grid_;
   edge_lattice const& lattice_;
   std::vector<double> values_;
   std::vector<layer_part> layers_;
   surface_counts counts_;
+  mesh all_;
+  std::size_t next_layer_ = 0;            // the first one that has not been appended, of a single value
+  std::uint32_t first_of_layer_ = 0;      // first vertex of the layer appended last
+  std::vector<std::uint32_t> elsewhere_;  // numbers of a piece's foreign vertices
 };
 
 }  // namespace isosurface

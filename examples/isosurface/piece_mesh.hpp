@@ -31,11 +31,14 @@ class edge_lattice {
   [[nodiscard]] edge_key key(std::size_t axis, std::size_t x, std::size_t y, std::size_t z) const {
     return ((z * nodes_y_ + y) * nodes_x_ + x) * 3 + axis;
   }
-  [[nodiscard]] bool in_plane(edge_key key, std::size_t z) const {
-    return key % 3 != 2 && key / 3 / nodes_x_ / nodes_y_ == z;
+  /// Whether an edge lies in the plane z.
+  [[nodiscard]] bool in_plane(edge_key edge, std::size_t z) const {
+    return edge >= key(0, 0, 0, z) && edge < key(0, 0, 0, z + 1) && edge % 3 != 2;
   }
-  /// The y index of an edge's first end.
-  [[nodiscard]] std::size_t row(edge_key key) const { return key / 3 / nodes_x_ % nodes_y_; }
+  /// Whether an edge begins at these y and z.
+  [[nodiscard]] bool in_row(edge_key edge, std::size_t y, std::size_t z) const {
+    return edge >= key(0, 0, y, z) && edge < key(0, 0, y + 1, z);
+  }
 
  private:
   std::size_t per_cell_, nodes_x_, nodes_y_;
