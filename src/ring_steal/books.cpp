@@ -195,8 +195,9 @@ std::optional<steal_books::debt_id> steal_books::lend_again(loan_id parcel, loan
 
 // --- what travels with messages
 
-// Every other task, from the oldest on, in at most `most_moves` moves: the thief gets half of the work at each
-// depth of a tree. The oldest half would be nearly all of it, and this rank would soon be a thief itself.
+// Every other task, from the oldest on, in at most `most_moves` moves: the thief gets half of the work at
+// each depth of a tree. The oldest half would be nearly all of it, and this rank would soon be a thief
+// itself.
 void steal_books::move_half(task_bag& from, task_bag& to) const {
   constexpr std::size_t most_moves = 64;
   auto const kept = work_.make_bag();
