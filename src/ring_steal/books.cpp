@@ -195,10 +195,29 @@ std::optional<steal_books::debt_id> steal_books::lend_again(loan_id parcel, loan
 
 // --- what travels with messages
 
+// Every other task, from the oldest on, in at most `most_moves` moves: the thief gets half of the work at
+// each depth of a tree. The oldest half would be nearly all of it, and this rank would soon be a thief
+// itself.
+void steal_books::move_half(task_bag& from, task_bag& to) const {
+  constexpr std::size_t most_moves = 64;
+  auto const kept = work_.make_bag();
+  auto const step = from.size() / (2 * most_moves) + 1;
+  while (from.size() > step) {
+    work_.move_oldest(from, step, to);
+    work_.move_oldest(from, std::min(step, from.size()), *kept);
+  }
+  if (to.size() == 0) return work_.move_oldest(from, 1, to);
+  work_.move_newest(from, from.size(), *kept);
+  work_.move_newest(*kept, kept->size(), from);
+}
+
 void steal_books::pack_loan(loan_id number, debt_id of, bool half, std::vector<std::byte>& out) {
   auto& waiting = *debts_.at(of).waiting;
   auto const given = work_.make_bag();
-  work_.move_oldest(waiting, half ? std::max<std::size_t>(1, waiting.size() / 2) : 1, *given);
+  if (half)
+    move_half(waiting, *given);
+  else
+    work_.move_oldest(waiting, 1, *given);
   bytes::put_varint(out, 1);
   auto const begin = static_cast<std::ptrdiff_t>(out.size());
   work_.pack_bag(*given, out);

@@ -95,7 +95,7 @@ class steal_books {
   std::optional<debt_id> lend_again(loan_id parcel, loan_id number);
 
   // --- what travels with messages
-  /// The front of what waits, half of it or one task: the oldest tasks are the roots of the largest subtrees.
+  /// Half of what waits, or the oldest task, which is the root of the largest subtree.
   void pack_loan(loan_id number, debt_id of, bool half, std::vector<std::byte>& out);
   void pack_loan(loan_id number, std::vector<std::byte>& out) const;
   /// Ends the debt.
@@ -116,6 +116,7 @@ class steal_books {
     steal_statement worth{};  // initially the tasks lent, later the borrower's latest statement
   };
   void gather_from(hand& h, debt_id id);
+  void move_half(task_bag& from, task_bag& to) const;
   void add_sum(merged_result& to, steal_statement const& s);
 
   steal_work& work_;

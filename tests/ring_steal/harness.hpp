@@ -26,7 +26,7 @@ using harness_common::violation;
 /// `failing` is the number of a node that throws.
 struct scenario : harness_common::peer_scenario {
   std::vector<int> parent;  // parent[i] is the parent of node i, smaller than i; -1 for the root
-  bool half = true;         // a loan takes half of the waiting tasks; otherwise one task
+  bool half = true;         // a loan takes every other waiting task; otherwise one task
   skel::schedule::ring_order order = skel::schedule::ring_order::successors;
   bool records = false;  // takes checkpoints
   bool bounded = false;  // every node finds a bound

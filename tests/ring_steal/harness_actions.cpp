@@ -195,9 +195,11 @@ void world::send(int rank, int to, role::steal_message const& what, role::debt_i
   auto p = packet_of(what);
   if (auto const* l = std::get_if<steal::loan>(&what)) {
     auto& waiting = n.debts.at(debt).tasks;
-    auto const count = static_cast<std::ptrdiff_t>(scenario_->half ? (waiting.size() + 1) / 2 : 1);
-    p.body = {{waiting.begin(), waiting.begin() + count}, none()};
-    waiting.erase(waiting.begin(), waiting.begin() + count);
+    p.body.result = none();
+    std::vector<int> kept;
+    for (std::size_t i = 0; i < waiting.size(); ++i)
+      (i == 0 || (scenario_->half && i % 2 == 0) ? p.body.tasks : kept).push_back(waiting[i]);
+    waiting = std::move(kept);
     n.lent[l->number] = {
         .of = debt, .lent = p.body.tasks, .worth = p.body, .borrower = to, .origin = l->number};
   } else if (std::holds_alternative<steal::paid>(what)) {
