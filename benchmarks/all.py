@@ -28,35 +28,38 @@ Row = collections.namedtuple("Row", "what pattern target at_most", defaults=[Fal
 
 # A pattern finds the ratio, its first group, in what a command prints.
 COMPARISONS = [
-    Comparison("codes", "checkpoint", "{bin}/skel-bench-codes --wide --rounds 3", [
+    Comparison("codes", "measurements/checkpoint", "{bin}/skel-bench-codes --wide --rounds 3", [
         Row("(128,128) in the cache, encode, GB/s", r"^\(128,128\) 4096 B encode\s+skel\s+([0-9.]+) GB/s", 10),
         Row("(128,128) in the cache, repair, GB/s", r"^\(128,128\) 4096 B repair.*? skel\s+([0-9.]+) GB/s", 3),
         Row("(10,4), one loss, plan kept, over a plan made anew", r"^\(10,4\) 4096 B one loss skel, plan kept.* ([0-9.]+) x skel, plan",
             1.3)]),
-    Comparison("bsp", "bsp", "bsp/halo.py --repetitions 1", [
+    Comparison("bsp", "measurements/bsp", "bsp/halo.py --repetitions 1", [
         Row("halo of 8 B, time over MPI_Isend and MPI_Irecv", r"^\| 2 ranks \| exchange only \| 8 B \| neighbours.*\| ([0-9.]+) \|", 1.5,
             True),
         Row("halo of 8 kB, likewise", r"^\| 2 ranks \| exchange only \| 8192 B \| neighbours.*\| ([0-9.]+) \|", 1.3, True)]),
-    Comparison("farm", "metg", "farm/farm.py --us 0 --bytes 4096 --repetitions 5", [
+    Comparison("farm", "reference/farm", "farm/farm.py --us 0 --bytes 4096 --repetitions 5", [
         Row("empty tasks, results of 4 KiB, rate over a master-worker by hand", r"^\| 0 us \| 4096 B .*\| ([0-9.]+) \| +\|$", 1)]),
-    Comparison("search", "ring-steal", "search/search.py --trees T3 --repetitions 1", [
+    Comparison("search", "reference/ring-steal", "search/search.py --trees T3 --repetitions 1", [
         Row("tree T3, two ranks, of the speed of two traversals", r"^\| T3 .*\| ([0-9.]+) (?:ok|MISSED) ", 0.9)]),
-    Comparison("components", "components", "components/components.py --repetitions 1 --graphs uniform:n=2048000,m=2048000,seed=1", [
+    Comparison("components", "measurements/components", "components/components.py --repetitions 1 --graphs uniform:n=2048000,m=2048000,seed=1", [
         Row("one core, speed over the plain union-find", r"^one core, .*: ([0-9.]+)", 1),
         Row("two threads, speed over one", r"^two threads, of one: ([0-9.]+)", 1),
         Row("two ranks, speed over one core", r"^two ranks with the skeleton.*: ([0-9.]+)", 0.9)]),
-    Comparison("raytrace", "raytrace", "raytrace/raytrace.py --repetitions 1 --scenes balls:4 gears:4", [
-        Row("balls, whole picture, speed over Embree", r"^balls:4 +embree .* ratio +([0-9.]+)", 1.6),
-        Row("gears, whole picture, speed over Embree", r"^gears:4 +embree .* ratio +([0-9.]+)", 1.6)]),
-    Comparison("volume", "volume", "volume/volume.py --repetitions 1", [
+    Comparison("raytrace", "measurements/raytrace", "raytrace/raytrace.py --repetitions 1 --scenes balls:4 gears:4 --parts pictures coherent", [
+        *(Row(f"{scene}, whole picture, speed over Embree's single rays", rf"^{scene}:4 +processor time: .* ratio +([0-9.]+)", 1.6)
+          for scene in ("balls", "gears")),
+        *(Row(f"{scene}, primary and shadow rays, speed over Embree's packets", rf"^{scene}:4 +embree packets .* ratio +([0-9.]+)", 1)
+          for scene in ("balls", "gears"))]),
+    Comparison("volume", "measurements/volume", "volume/volume.py --repetitions 1", [
         Row("storm, plain, speed over VTK", r"^wind +plain .* ratio ([0-9.]+)", 2.5),
         Row("256^3, lit, speed over VTK", r"^256\^3 +light .* ratio ([0-9.]+)", 2.5)]),
-    Comparison("isosurface", "isosurface", "isosurface/isosurface.py --repetitions 1", [
+    Comparison("isosurface", "measurements/isosurface", "isosurface/isosurface.py --repetitions 1", [
         Row("order 1, triangles per second over VTK's Flying Edges", r"^sphere:512x512x65 +order 1: .* second ([0-9.]+) times", 1.5),
-        Row("order 3, likewise", r"^sphere:512x512x65 +order 3: .* second ([0-9.]+) times", 0.8)]),
-    Comparison("run", "run", "run/run.py --repetitions 1 --commands 2000", [
+        Row("order 3, likewise", r"^sphere:512x512x65 +order 3: .* second ([0-9.]+) times", 0.8),
+        Row("order 1, dense noise, likewise", r"^noise:256x256x256 +order 1: .* second ([0-9.]+) times", 1.5)]),
+    Comparison("run", "measurements/run", "run/run.py --repetitions 1 --commands 2000", [
         Row("/bin/true, two ranks of skel-run, time over GNU parallel", r"^skel-run to GNU parallel: ([0-9.]+)", 1, True)]),
-    Comparison("compile", "../how-to/cmake", "compile_time/compile_time.py --repetitions 1", [
+    Comparison("compile", "how-to/cmake", "compile_time/compile_time.py --repetitions 1", [
         Row("the README's program, time of the compiler over Boost.MPI by hand", r"^ratio of the medians: ([0-9.]+)", 0.35, True)]),
 ]
 
@@ -107,7 +110,7 @@ def page(comparisons, runs, seconds):
     columns = ["comparison", "median [all]", "rounds", "to be reached", "verdict", "figures"]
     rows = []
     for comparison in comparisons:
-        link = f"[{comparison.name}](docs/measurements/{comparison.page}.md)"
+        link = f"[{comparison.name}](docs/{comparison.page}.md)"
         for row in comparison.rows:
             found = [one["ratios"][row.what] for one in runs if one["name"] == comparison.name and row.what in one["ratios"]]
             whys = [one["why"] for one in runs if one["name"] == comparison.name and one["why"]]
