@@ -84,9 +84,9 @@ struct fitted : formula {
   [[nodiscard]] double scatter(double value) const;
 };
 
-/// Fits the coefficients of `basis` to `samples`, none below 0 (Lawson and Hanson's NNLS). Relative weights use the fitted t, iterated: the
-/// measured t would bias the curve downwards by twice the variance. Intervals are Student's, of the
-/// unconstrained fit, cut off at 0.
+/// Fits the coefficients of `basis` to `samples`, none below 0 (Lawson and Hanson's NNLS). Relative weights
+/// use the fitted t, iterated: the measured t would bias the curve downwards by twice the variance. Intervals
+/// are Student's, of the unconstrained fit, cut off at 0.
 ///
 /// Throws usage_error, with `name` in front, for fewer samples than basis functions + 1, values
 /// that are not finite or (relative weights) not positive, unknown variables, and linearly
