@@ -25,7 +25,7 @@ std::string attempt_in_words(report const& run) {
       roots.push_back(l.rank);
     else if (l.attempt < run.attempt && l.noticed != loss_notice::retired)
       others.push_back(l.rank);
-  auto const text = detail::format("; attempt {}", run.attempt);
+  auto text = detail::format("; attempt {}", run.attempt);
   if (!roots.empty())
     return text +
            detail::format(", after the loss of the root: rank {} of the job", detail::join(roots, ", "));
