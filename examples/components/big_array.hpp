@@ -2,8 +2,6 @@
 // if their size is known in advance.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,19 +11,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "program/large_pages.hpp"
+
 namespace components {
 
-inline constexpr std::size_t large_page = std::size_t{1} << 21;
-
-/// Asks the system to use large pages for the whole large pages within this memory.
-inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
-#ifdef MADV_HUGEPAGE
-  auto const before = -reinterpret_cast<std::uintptr_t>(memory) % large_page;
-  if (bytes >= before + large_page)
-    ::madvise(static_cast<std::byte*>(memory) + before, (bytes - before) / large_page * large_page,
-              MADV_HUGEPAGE);
-#endif
-}
+using skel::program::large_page, skel::program::prefer_large_pages;
 
 /// Like std::malloc, to be released with std::free; nullptr if there is no memory. Random access to 8 MB
 /// costs a tenth less than on pages of 4 KB. The first access to each page takes 3 ms there, 0.4 ms here.

@@ -31,7 +31,7 @@ void active_finder::compare(layer_view const& layer, std::size_t row) {
 
 active_cells::active_cells(node_grid const& grid, layer_view const& layer, range rows, std::size_t values)
     : rows_(rows), cells_(grid.axis(0).cells()), finder_(cells_), of_value_(values) {
-  for (auto& cells : of_value_) cells.reserve((rows.end - rows.first) * cells_);
+  for (auto& cells : of_value_) cells.reserve((rows.end - rows.first) * cells_ / values);
   for (auto row = rows.first; row < rows.end; ++row) {
     find_in_row(layer, row);
     for (auto const& cells : of_value_) ends_.push_back(cells.size());

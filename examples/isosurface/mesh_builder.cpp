@@ -1,7 +1,6 @@
 #include "mesh_builder.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
@@ -12,6 +11,7 @@
 #include <numeric>
 
 #include "flat_normals.hpp"
+#include "program/large_pages.hpp"
 #include "skel/error.hpp"
 
 namespace isosurface {
@@ -32,13 +32,7 @@ void reserve_on_large_pages(std::vector<T>& v, std::size_t n) {
   if (n <= v.capacity()) return;
   std::vector<T> larger;
   larger.reserve(n);
-#ifdef MADV_HUGEPAGE
-  constexpr std::size_t page = std::size_t{2} << 20U;
-  auto* const begin = reinterpret_cast<std::byte*>(larger.data());
-  auto const before = -reinterpret_cast<std::uintptr_t>(begin) % page;
-  auto const bytes = larger.capacity() * sizeof(T);
-  if (bytes >= before + page) ::madvise(begin + before, (bytes - before) / page * page, MADV_HUGEPAGE);
-#endif
+  skel::program::prefer_large_pages(larger.data(), larger.capacity() * sizeof(T));
   larger.insert(larger.end(), v.begin(), v.end());
   v = std::move(larger);
 }

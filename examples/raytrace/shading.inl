@@ -203,11 +203,7 @@ class whitted {
       float const ratio = p.outside ? 1 / material.refraction : material.refraction;
       float const cosine = -dot(along, p.sn);
       float const sine_squared = ratio * ratio * (1 - cosine * cosine);
-      if (sine_squared >= 1) {
-        vec3f& color = colors[p.index];
-        color = color + material.transmittance * vec3f{0, 0, 0};
-        continue;
-      }
+      if (sine_squared >= 1) continue;
       vec3f const direction = ratio * along + (ratio * cosine - __builtin_sqrtf(1 - sine_squared)) * p.sn;
       rays[m] = {p.point - p.offset * p.n, normalized(direction)};
       from[m++] = &p;
